@@ -1,0 +1,92 @@
+# Everything this project does on a machine that has Rust. A tool that is missing is installed
+# with cargo, into the user's own cargo home, when a target first needs it.
+
+FUZZ_SECONDS ?= 60
+# Set to go on without an optional checker that cannot be installed. It says so.
+SKIP_MISSING ?=
+
+CARGO ?= cargo
+COVERAGE := target/coverage
+# One directory for everything that is built, whatever the user's own settings say.
+export CARGO_TARGET_DIR := $(CURDIR)/target
+
+.DEFAULT_GOAL := help
+.PHONY: help build demo install test check tidy bless fmt bench coverage fuzz advisories clean
+
+# $(call has,TOOL) tells whether cargo has the subcommand TOOL, wherever it is installed.
+has = $(CARGO) --list | grep '^ *$(1)\b' >/dev/null
+
+# $(call with,TOOL,COMMAND) runs COMMAND, which needs the cargo subcommand TOOL.
+define with
+	@if $(call has,$(1)) || { \
+		echo '>> cargo-$(1) is missing, installing it: cargo install --locked cargo-$(1)'; \
+		$(CARGO) install --locked cargo-$(1); \
+	}; then \
+		echo '$(2)'; $(2); \
+	elif [ -n '$(SKIP_MISSING)' ]; then \
+		echo '!! NOT RUN, because cargo-$(1) could not be installed: $(2)' >&2; \
+	else \
+		echo '!! cargo-$(1) could not be installed; needed for: $(2)' >&2; exit 1; \
+	fi
+endef
+
+help: ## Lists the targets.
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
+
+build: ## Builds the program: target/release/quipu.
+	$(CARGO) build --release --package quipu-cli
+
+demo: build ## Builds the program, records a small complete run with it and shows the result.
+	target/release/quipu demo
+
+install: ## Installs the program into the user's cargo home.
+	$(CARGO) install --locked --path crates/cli
+
+test: ## Runs every test: unit, integration, documentation, and the tidy checks.
+	@if $(call has,nextest); then \
+		echo 'cargo nextest run --workspace'; $(CARGO) nextest run --workspace; \
+	else \
+		echo 'cargo test --workspace'; \
+		$(CARGO) test --workspace --lib --bins --tests --examples; \
+	fi
+	$(CARGO) test --workspace --doc
+	$(CARGO) xtask tidy
+
+check: ## Runs every checker: format, clippy, docs, tidy, unused and unwanted dependencies.
+	$(CARGO) fmt --all --check
+	rustfmt --edition 2024 --check fuzz/fuzz_targets/*.rs
+	$(CARGO) clippy --workspace --all-targets -- -D warnings
+	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --workspace --no-deps --document-private-items
+	$(CARGO) xtask tidy
+	$(call with,machete,$(CARGO) machete)
+	$(call with,deny,$(CARGO) deny check bans licenses sources)
+
+tidy: ## Checks that drawings, documents and promises are true.
+	$(CARGO) xtask tidy
+
+bless: ## Rewrites what is generated: the JSON Schema and parts of FORMAT.md.
+	$(CARGO) xtask tidy --bless
+
+fmt: ## Formats every source file.
+	$(CARGO) fmt --all
+	rustfmt --edition 2024 fuzz/fuzz_targets/*.rs
+
+bench: ## Measures speed, prints a table and writes target/bench/summary.json.
+	$(CARGO) run --release --package quipu-bench
+
+coverage: ## Prints line coverage of event and journal; fails unless both are above 85 %.
+	@mkdir -p $(COVERAGE)
+	$(call with,tarpaulin,$(CARGO) tarpaulin --packages quipu-event quipu-journal --engine llvm --skip-clean --target-dir target/tarpaulin --out Json --output-dir $(COVERAGE))
+	$(CARGO) xtask coverage $(COVERAGE)/tarpaulin-report.json 85 event journal
+
+# Fuzzing needs compiler flags that are not stable yet, and no sanitizer, as no crate is unsafe.
+fuzz: ## Feeds the line decoder hostile bytes for FUZZ_SECONDS (60).
+	@mkdir -p fuzz/corpus/decode_line
+	$(call with,fuzz,RUSTC_BOOTSTRAP=1 $(CARGO) fuzz run --fuzz-dir fuzz --target-dir fuzz/target -s none decode_line fuzz/corpus/decode_line fuzz/seeds/decode_line -- -max_total_time=$(FUZZ_SECONDS))
+
+advisories: ## Looks for known vulnerabilities in dependencies; fetches the public database.
+	$(call with,deny,$(CARGO) deny check advisories)
+
+clean: ## Removes everything that was built.
+	$(CARGO) clean
+	rm -rf fuzz/target

@@ -1,0 +1,55 @@
+//! The commands, one file each.
+
+mod completions;
+mod config;
+mod demo;
+mod ls;
+mod man;
+mod record;
+mod repair;
+mod schema;
+mod show;
+mod stats;
+mod tail;
+mod tree;
+mod verify;
+
+use crate::Context;
+use crate::exit::Exit;
+
+/// What quipu can be asked to do.
+#[derive(Debug, clap::Subcommand)]
+pub(crate) enum Command {
+    Demo(demo::Args),
+    Record(record::Args),
+    Ls(ls::Args),
+    Show(show::Args),
+    Tree(tree::Args),
+    Tail(tail::Args),
+    Stats(stats::Args),
+    Verify(verify::Args),
+    Repair(repair::Args),
+    Schema(schema::Args),
+    Config(config::Args),
+    Completions(completions::Args),
+    Man(man::Args),
+}
+
+/// Runs one command.
+pub(crate) fn dispatch(context: Context, command: Command) -> anyhow::Result<Exit> {
+    match command {
+        Command::Demo(args) => demo::run(&context, args),
+        Command::Record(args) => record::run(&context, args),
+        Command::Ls(args) => ls::run(&context, args),
+        Command::Show(args) => show::run(&context, args),
+        Command::Tree(args) => tree::run(&context, args),
+        Command::Tail(args) => tail::run(&context, args),
+        Command::Stats(args) => stats::run(&context, args),
+        Command::Verify(args) => verify::run(&context, args),
+        Command::Repair(args) => repair::run(&context, args),
+        Command::Schema(args) => schema::run(&context, args),
+        Command::Config(args) => config::run(&context, args),
+        Command::Completions(args) => completions::run(&context, args),
+        Command::Man(args) => man::run(&context, args),
+    }
+}

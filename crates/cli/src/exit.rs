@@ -1,0 +1,147 @@
+//! Kinds of failure and their exit codes, in one table; and how a failure is told.
+
+use std::fmt;
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use quipu_journal::{FindError, OpenError, ReadError, RecordError};
+
+use crate::settings::SettingsError;
+
+/// How the program ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// It did what was asked.
+    Ok = 0,
+    /// What the user gave cannot be used.
+    User = 1,
+    /// What was recorded did not succeed.
+    RecordedFailed = 2,
+    /// Data is damaged.
+    Damaged = 3,
+    /// The system refused.
+    System = 4,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        ExitCode::from(exit as u8)
+    }
+}
+
+/// Something the user gave that cannot be used, and what to try instead.
+#[derive(Debug)]
+pub(crate) struct UserError {
+    message: String,
+    hint: Option<String>,
+}
+
+impl UserError {
+    pub(crate) fn new(message: impl Into<String>) -> Self {
+        UserError { message: message.into(), hint: None }
+    }
+
+    pub(crate) fn with_hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+}
+
+impl fmt::Display for UserError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for UserError {}
+
+/// Tells a failure on stderr and returns its exit code. A reader that went away is no failure.
+pub(crate) fn report(error: &anyhow::Error, json: bool) -> ExitCode {
+    let exit = exit_of(error);
+    if is_broken_pipe(error) {
+        return Exit::Ok.into();
+    }
+    let mut stderr = anstream::stderr().lock();
+    // Nothing is left to do when even stderr refuses.
+    let _ = if json {
+        let told = serde_json::json!({
+            "error": chain(error), "exit_code": exit as u8, "hint": hint_of(error),
+        });
+        writeln!(stderr, "{told}")
+    } else {
+        tell(&mut stderr, error)
+    };
+    exit.into()
+}
+
+fn tell(stderr: &mut impl Write, error: &anyhow::Error) -> io::Result<()> {
+    let red = anstyle::AnsiColor::Red.on_default().bold();
+    writeln!(stderr, "{red}error{red:#}: {}", chain(error))?;
+    if let Some(hint) = hint_of(error) {
+        let cyan = anstyle::AnsiColor::Cyan.on_default().bold();
+        writeln!(stderr, "{cyan}hint{cyan:#}: {hint}")?;
+    }
+    Ok(())
+}
+
+/// Tells a mistake on the command line; help and version are no mistakes.
+pub(crate) fn report_usage(error: &clap::Error) -> ExitCode {
+    // Nothing is left to do when even the terminal refuses.
+    let _ = error.print();
+    if error.use_stderr() { Exit::User.into() } else { Exit::Ok.into() }
+}
+
+fn exit_of(error: &anyhow::Error) -> Exit {
+    error.chain().find_map(exit_of_link).unwrap_or(Exit::System)
+}
+
+/// The table from kinds of failure to exit codes.
+fn exit_of_link(link: &(dyn std::error::Error + 'static)) -> Option<Exit> {
+    if link.is::<UserError>() || link.is::<SettingsError>() {
+        return Some(Exit::User);
+    }
+    if let Some(error) = link.downcast_ref::<FindError>() {
+        return Some(if matches!(error, FindError::Read(_)) { Exit::System } else { Exit::User });
+    }
+    if let Some(error) = link.downcast_ref::<OpenError>() {
+        return Some(match error {
+            OpenError::Exists { .. } | OpenError::Missing { .. } | OpenError::Locked { .. } => {
+                Exit::User
+            }
+            OpenError::NotATranscript { .. } => Exit::Damaged,
+            _ => Exit::System,
+        });
+    }
+    (link.is::<RecordError>() || link.is::<ReadError>()).then_some(Exit::System)
+}
+
+fn hint_of(error: &anyhow::Error) -> Option<String> {
+    error.chain().find_map(|link| {
+        if let Some(UserError { hint: Some(hint), .. }) = link.downcast_ref() {
+            return Some(hint.clone());
+        }
+        let hint = match link.downcast_ref::<FindError>() {
+            Some(FindError::NoneSuch { .. }) => "`quipu ls` lists the runs there are",
+            Some(FindError::NoRuns { .. }) => "`quipu demo` records one; --storage looks elsewhere",
+            Some(FindError::Ambiguous { .. }) => "give more characters of the id",
+            _ => match link.downcast_ref::<OpenError>()? {
+                OpenError::Locked { .. } => "wait until it is done, or stop it",
+                OpenError::Exists { .. } => "leave --id out for a fresh one, or add --append",
+                OpenError::Missing { .. } => "`quipu ls` lists the runs there are",
+                _ => return None,
+            },
+        };
+        Some(hint.to_owned())
+    })
+}
+
+fn chain(error: &anyhow::Error) -> String {
+    error.chain().map(ToString::to_string).collect::<Vec<_>>().join(": ")
+}
+
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error.chain().any(|link| {
+        link.downcast_ref::<io::Error>()
+            .is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+    })
+}

@@ -1,0 +1,43 @@
+//! The `quipu` command: parse, dispatch, exit code. What each command does is in `commands/`.
+
+mod args;
+mod commands;
+mod exit;
+mod logging;
+mod output;
+mod settings;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use args::Args;
+use exit::Exit;
+use output::Screen;
+use settings::Settings;
+
+/// What every command is given.
+struct Context {
+    settings: Settings,
+    screen: Screen,
+}
+
+fn main() -> ExitCode {
+    let args = match Args::try_parse() {
+        Ok(args) => args,
+        Err(error) => return exit::report_usage(&error),
+    };
+    let json = args.global.json;
+    match run(args) {
+        Ok(exit) => exit.into(),
+        Err(error) => exit::report(&error, json),
+    }
+}
+
+fn run(args: Args) -> anyhow::Result<Exit> {
+    let settings = Settings::load(&args.global)?;
+    logging::start(args.global.verbose);
+    let screen = Screen::new(settings.color.value, args.global.json);
+    let context = Context { settings, screen };
+    commands::dispatch(context, args.command)
+}

@@ -1,0 +1,134 @@
+//! The screen: colour, width, paging. The only place that prints to stdout.
+
+use std::io::{self, IsTerminal, Write};
+use std::process::{Child, Command, Stdio};
+
+use anstream::adapter::StripBytes;
+
+use crate::settings::ColorChoice;
+
+/// Where a command's output goes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Screen {
+    color: ColorChoice,
+    /// Whether JSON was asked for.
+    pub(crate) json: bool,
+}
+
+/// How wide output is where nobody says.
+const DEFAULT_WIDTH: usize = 100;
+
+impl Screen {
+    pub(crate) fn new(color: ColorChoice, json: bool) -> Self {
+        let choice = match color {
+            ColorChoice::Auto => anstream::ColorChoice::Auto,
+            ColorChoice::Always => anstream::ColorChoice::Always,
+            ColorChoice::Never => anstream::ColorChoice::Never,
+        };
+        choice.write_global();
+        Screen { color, json }
+    }
+
+    /// Tells whether a person looks at stdout.
+    pub(crate) fn is_terminal(self) -> bool {
+        io::stdout().is_terminal()
+    }
+
+    /// Returns how many columns there are.
+    pub(crate) fn width(self) -> usize {
+        terminal_size::terminal_size().map_or(DEFAULT_WIDTH, |(width, _)| usize::from(width.0))
+    }
+
+    /// Returns stdout, buffered, with colour where it is wanted.
+    pub(crate) fn stdout(self) -> Box<dyn Write> {
+        Box::new(io::BufWriter::with_capacity(64 * 1024, anstream::stdout()))
+    }
+
+    /// Prints one JSON value and a line feed.
+    pub(crate) fn print_json(self, value: &impl serde::Serialize) -> anyhow::Result<()> {
+        let mut out = self.stdout();
+        serde_json::to_writer(&mut out, value)?;
+        writeln!(out)?;
+        out.flush()?;
+        Ok(())
+    }
+
+    /// Returns stdout through the user's pager when a person looks at it, else plain stdout.
+    pub(crate) fn paged(self, paging: Paging) -> Output {
+        if paging == Paging::Never || !self.is_terminal() {
+            return Output::Plain(self.stdout());
+        }
+        let pager = std::env::var("PAGER").ok().filter(|pager| !pager.trim().is_empty());
+        let mut words = pager.as_deref().unwrap_or("less").split_whitespace();
+        let Some(program) = words.next() else { return Output::Plain(self.stdout()) };
+        let spawned = Command::new(program)
+            .args(words)
+            .env("LESS", std::env::var("LESS").unwrap_or_else(|_| "FRX".to_owned()))
+            .stdin(Stdio::piped())
+            .spawn();
+        match spawned {
+            Ok(child) => {
+                let strip = (self.color == ColorChoice::Never).then(StripBytes::new);
+                Output::Paged { child, strip }
+            }
+            // A machine without a pager still has a screen.
+            Err(_) => Output::Plain(self.stdout()),
+        }
+    }
+}
+
+/// Whether long output goes through a pager.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Paging {
+    Auto,
+    Never,
+}
+
+/// Where long output goes.
+pub(crate) enum Output {
+    /// Straight out.
+    Plain(Box<dyn Write>),
+    /// To a pager, which is waited for at the end.
+    Paged { child: Child, strip: Option<StripBytes> },
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Output::Plain(out) => out.write(bytes),
+            Output::Paged { child, strip } => {
+                let Some(stdin) = &mut child.stdin else { return Ok(bytes.len()) };
+                match strip {
+                    Some(strip) => {
+                        for plain in strip.strip_next(bytes) {
+                            stdin.write_all(plain)?;
+                        }
+                        Ok(bytes.len())
+                    }
+                    None => stdin.write(bytes),
+                }
+            }
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Output::Plain(out) => out.flush(),
+            Output::Paged { child, .. } => child.stdin.as_mut().map_or(Ok(()), Write::flush),
+        }
+    }
+}
+
+impl Drop for Output {
+    fn drop(&mut self) {
+        match self {
+            // A reader that went away early has seen what it wanted.
+            Output::Plain(out) => drop(out.flush()),
+            Output::Paged { child, .. } => {
+                drop(child.stdin.take());
+                // The pager's own exit code says nothing about us.
+                let _ = child.wait();
+            }
+        }
+    }
+}

@@ -1,0 +1,250 @@
+//! Settings: flags over `QUIPU_*` variables over the nearest `quipu.toml` over defaults.
+
+use std::env;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use quipu_journal::{Durability, Layout};
+use serde::Deserialize;
+
+use crate::args::Global;
+
+/// The name of the settings file.
+const FILE_NAME: &str = "quipu.toml";
+
+/// Every effective setting, each with where it came from.
+#[derive(Clone, Debug)]
+pub(crate) struct Settings {
+    pub(crate) storage: Setting<PathBuf>,
+    pub(crate) color: Setting<ColorChoice>,
+    pub(crate) durability: Setting<Durability>,
+    pub(crate) mask: Setting<MaskChoice>,
+    pub(crate) mask_env: Setting<Vec<String>>,
+}
+
+/// A value and where it came from.
+#[derive(Clone, Debug)]
+pub(crate) struct Setting<T> {
+    pub(crate) value: T,
+    pub(crate) from: Source,
+}
+
+/// Where a setting came from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Source {
+    Flag(&'static str),
+    Variable(&'static str),
+    File(PathBuf),
+    Default,
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Source::Flag(name) => write!(f, "{name}"),
+            Source::Variable(name) => write!(f, "${name}"),
+            Source::File(path) => write!(f, "{}", path.display()),
+            Source::Default => f.write_str("default"),
+        }
+    }
+}
+
+/// When to use colour.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum ColorChoice {
+    /// When a person looks
+    #[default]
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+/// What to hide before anything is recorded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum MaskChoice {
+    /// Nothing
+    #[default]
+    None,
+    /// Well-known secret shapes: API keys, tokens, private keys, password pairs
+    Secrets,
+}
+
+/// A setting that cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum SettingsError {
+    #[error("{}: {message}", path.display())]
+    File { path: PathBuf, message: String },
+    #[error("${name} is {value:?}: {expected}")]
+    Variable { name: &'static str, value: String, expected: String },
+    #[error("cannot read {}", path.display())]
+    Unreadable { path: PathBuf, source: std::io::Error },
+}
+
+/// What a `quipu.toml` may say.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SettingsFile {
+    storage: Option<PathBuf>,
+    color: Option<ColorChoice>,
+    durability: Option<String>,
+    mask: Option<MaskChoice>,
+    mask_env: Option<Vec<String>>,
+}
+
+impl Settings {
+    /// Finds out every setting. Command-specific flags are laid over it by their commands.
+    pub(crate) fn load(global: &Global) -> Result<Self, SettingsError> {
+        let found = match env::current_dir().ok().and_then(|dir| nearest_file(&dir)) {
+            Some(path) => Some((read_file(&path)?, path)),
+            None => None,
+        };
+        let (file, path) = found.unwrap_or_default();
+        let from_file = |path: &Path| Source::File(path.to_owned());
+        let durability = match &file.durability {
+            Some(text) => Some(parse_durability(text).map_err(|message| SettingsError::File {
+                path: path.clone(),
+                message: format!("durability is {text:?}: {message}"),
+            })?),
+            None => None,
+        };
+        let at_file = |storage: PathBuf| match path.parent() {
+            Some(dir) => dir.join(storage),
+            None => storage,
+        };
+        Ok(Settings {
+            storage: pick(
+                global.storage.clone().map(|value| (value, Source::Flag("--storage"))),
+                variable("QUIPU_STORAGE", |text| Ok(PathBuf::from(text)))?,
+                file.storage.map(|value| (at_file(value), from_file(&path))),
+                PathBuf::from("storage"),
+            ),
+            color: pick(
+                global.color.map(|value| (value, Source::Flag("--color"))),
+                variable("QUIPU_COLOR", parse_enum)?,
+                file.color.map(|value| (value, from_file(&path))),
+                ColorChoice::default(),
+            ),
+            durability: pick(
+                None,
+                variable("QUIPU_DURABILITY", parse_durability)?,
+                durability.map(|value| (value, from_file(&path))),
+                Durability::default(),
+            ),
+            mask: pick(
+                None,
+                variable("QUIPU_MASK", parse_enum)?,
+                file.mask.map(|value| (value, from_file(&path))),
+                MaskChoice::default(),
+            ),
+            mask_env: pick(
+                None,
+                variable("QUIPU_MASK_ENV", |text| Ok(split_names(text)))?,
+                file.mask_env.map(|value| (value, from_file(&path))),
+                Vec::new(),
+            ),
+        })
+    }
+
+    /// Returns where runs are kept.
+    pub(crate) fn layout(&self) -> Layout {
+        Layout::new(&self.storage.value)
+    }
+}
+
+impl<T> Setting<T> {
+    /// Lays a command's own flag over the setting.
+    pub(crate) fn overruled_by(self, flag: Option<T>, name: &'static str) -> Self {
+        match flag {
+            Some(value) => Setting { value, from: Source::Flag(name) },
+            None => self,
+        }
+    }
+}
+
+/// Reads `never`, `always` or an interval such as `200ms` or `2s`.
+pub(crate) fn parse_durability(text: &str) -> Result<Durability, String> {
+    let expected = || "expected never, always, or an interval such as 200ms or 2s".to_owned();
+    match text {
+        "never" => Ok(Durability::Never),
+        "always" => Ok(Durability::Always),
+        _ => {
+            let text = text.strip_prefix("interval:").unwrap_or(text);
+            let (digits, millis) = match (text.strip_suffix("ms"), text.strip_suffix('s')) {
+                (Some(digits), _) => (digits, 1),
+                (None, Some(digits)) => (digits, 1000),
+                (None, None) => (text, 1),
+            };
+            let count: u64 = digits.trim().parse().map_err(|_| expected())?;
+            if count == 0 {
+                return Err(expected());
+            }
+            Ok(Durability::Interval(Duration::from_millis(count.saturating_mul(millis))))
+        }
+    }
+}
+
+/// Prints a durability as [`parse_durability`] reads it.
+pub(crate) fn durability_text(durability: Durability) -> String {
+    match durability {
+        Durability::Never => "never".to_owned(),
+        Durability::Always => "always".to_owned(),
+        Durability::Interval(interval) => format!("{}ms", interval.as_millis()),
+    }
+}
+
+fn split_names(text: &str) -> Vec<String> {
+    text.split([',', ' ']).filter(|name| !name.is_empty()).map(str::to_owned).collect()
+}
+
+fn pick<T>(
+    flag: Option<(T, Source)>,
+    variable: Option<(T, Source)>,
+    file: Option<(T, Source)>,
+    default: T,
+) -> Setting<T> {
+    let (value, from) = flag.or(variable).or(file).unwrap_or((default, Source::Default));
+    Setting { value, from }
+}
+
+fn variable<T>(
+    name: &'static str,
+    parse: impl Fn(&str) -> Result<T, String>,
+) -> Result<Option<(T, Source)>, SettingsError> {
+    let Ok(value) = env::var(name) else { return Ok(None) };
+    if value.is_empty() {
+        return Ok(None);
+    }
+    match parse(&value) {
+        Ok(parsed) => Ok(Some((parsed, Source::Variable(name)))),
+        Err(expected) => Err(SettingsError::Variable { name, value, expected }),
+    }
+}
+
+fn parse_enum<T: clap::ValueEnum>(text: &str) -> Result<T, String> {
+    T::from_str(text, true).map_err(|_| {
+        let names: Vec<String> = T::value_variants()
+            .iter()
+            .filter_map(|variant| Some(variant.to_possible_value()?.get_name().to_owned()))
+            .collect();
+        format!("expected one of {}", names.join(", "))
+    })
+}
+
+fn nearest_file(start: &Path) -> Option<PathBuf> {
+    start.ancestors().map(|dir| dir.join(FILE_NAME)).find(|path| path.is_file())
+}
+
+fn read_file(path: &Path) -> Result<SettingsFile, SettingsError> {
+    let text = std::fs::read_to_string(path)
+        .map_err(|source| SettingsError::Unreadable { path: path.to_owned(), source })?;
+    toml::from_str(&text).map_err(|error| {
+        let line = error.span().map_or(1, |span| 1 + text[..span.start].matches('\n').count());
+        let message = format!("line {line}: {}", error.message());
+        SettingsError::File { path: path.to_owned(), message }
+    })
+}

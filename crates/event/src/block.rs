@@ -1,0 +1,259 @@
+//! Content blocks: the typed pieces of a message, in the order in which they were said.
+
+use serde::ser::SerializeStruct;
+use serde::{Deserialize, Serialize, Serializer};
+
+use crate::json::Json;
+use crate::vocabulary::vocabulary;
+
+vocabulary! {
+    /// Who vouches for a block or a tool event.
+    Fidelity {
+        /// It passed our own router or engine: ground truth.
+        Router = "router",
+        /// The agent says so.
+        AgentEmitted = "agent_emitted",
+    }
+}
+
+vocabulary! {
+    /// What a text said to an agent is for.
+    Purpose {
+        /// Standing instructions.
+        SystemPrompt = "system_prompt",
+        /// The request itself.
+        Prompt = "prompt",
+    }
+}
+
+/// One piece of a message or step.
+///
+/// Decoding keeps the fields of the six known types. An unknown block type keeps its name here
+/// and everything else in the event's payload, which stays as it was read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ContentBlock {
+    /// Who vouches for it.
+    pub fidelity: Fidelity,
+    /// What it is for; only on what is said to an agent.
+    pub purpose: Option<Purpose>,
+    /// What it says.
+    pub content: BlockContent,
+}
+
+/// What a block says, by its type.
+#[derive(Clone, Debug, PartialEq)]
+pub enum BlockContent {
+    /// Plain text.
+    Text {
+        /// The text.
+        text: String,
+    },
+    /// Reasoning that the agent showed.
+    Thinking {
+        /// The reasoning.
+        thinking: String,
+        /// The provider's seal on it.
+        signature: Option<String>,
+    },
+    /// The model asks for a tool.
+    ToolUse {
+        /// Which tool.
+        tool_name: String,
+        /// The call's id, equal to `call_id` of its `tool.call`.
+        tool_id: String,
+        /// The arguments.
+        tool_input: Json,
+    },
+    /// What a tool answered, as the model was told.
+    ToolResult {
+        /// The call's id.
+        tool_id: String,
+        /// The answer.
+        tool_content: Json,
+        /// Whether the tool failed, if the agent said either way.
+        is_error: Option<bool>,
+    },
+    /// A shell command.
+    Command {
+        /// The command as it was run.
+        command: String,
+        /// Its exit code, once known.
+        exit_code: Option<i64>,
+        /// Its output, once known.
+        output: Option<String>,
+    },
+    /// A piece of a stream, when partial recording is asked for.
+    Stream {
+        /// The piece.
+        chunk: String,
+    },
+    /// A type from the future.
+    Other {
+        /// Its name.
+        block_type: String,
+    },
+}
+
+impl ContentBlock {
+    /// Makes a text block.
+    pub fn text(fidelity: Fidelity, text: impl Into<String>) -> Self {
+        BlockContent::Text { text: text.into() }.vouched_by(fidelity)
+    }
+
+    /// Makes a thinking block without a signature.
+    pub fn thinking(fidelity: Fidelity, thinking: impl Into<String>) -> Self {
+        BlockContent::Thinking { thinking: thinking.into(), signature: None }.vouched_by(fidelity)
+    }
+
+    /// Makes a command block whose outcome is not known yet.
+    pub fn command(command: impl Into<String>) -> Self {
+        BlockContent::Command { command: command.into(), exit_code: None, output: None }
+            .vouched_by(Fidelity::Router)
+    }
+
+    /// Says what the block is for.
+    pub fn with_purpose(mut self, purpose: Purpose) -> Self {
+        self.purpose = Some(purpose);
+        self
+    }
+}
+
+impl BlockContent {
+    /// Makes a block of this content.
+    pub fn vouched_by(self, fidelity: Fidelity) -> ContentBlock {
+        ContentBlock { fidelity, purpose: None, content: self }
+    }
+
+    /// Returns the block type as it stands in a line.
+    pub fn block_type(&self) -> &str {
+        match self {
+            BlockContent::Text { .. } => "text",
+            BlockContent::Thinking { .. } => "thinking",
+            BlockContent::ToolUse { .. } => "tool_use",
+            BlockContent::ToolResult { .. } => "tool_result",
+            BlockContent::Command { .. } => "command",
+            BlockContent::Stream { .. } => "stream",
+            BlockContent::Other { block_type } => block_type,
+        }
+    }
+
+    fn serialize_fields<S: SerializeStruct>(&self, block: &mut S) -> Result<(), S::Error> {
+        match self {
+            BlockContent::Text { text } => block.serialize_field("text", text),
+            BlockContent::Thinking { thinking, signature } => {
+                block.serialize_field("thinking", thinking)?;
+                optional(block, "signature", signature)
+            }
+            BlockContent::ToolUse { tool_name, tool_id, tool_input } => {
+                block.serialize_field("tool_name", tool_name)?;
+                block.serialize_field("tool_id", tool_id)?;
+                block.serialize_field("tool_input", tool_input)
+            }
+            BlockContent::ToolResult { tool_id, tool_content, is_error } => {
+                block.serialize_field("tool_id", tool_id)?;
+                block.serialize_field("tool_content", tool_content)?;
+                optional(block, "is_error", is_error)
+            }
+            BlockContent::Command { command, exit_code, output } => {
+                block.serialize_field("command", command)?;
+                optional(block, "exit_code", exit_code)?;
+                optional(block, "output", output)
+            }
+            BlockContent::Stream { chunk } => block.serialize_field("chunk", chunk),
+            BlockContent::Other { .. } => Ok(()),
+        }
+    }
+}
+
+fn optional<S: SerializeStruct, T: Serialize>(
+    block: &mut S,
+    key: &'static str,
+    value: &Option<T>,
+) -> Result<(), S::Error> {
+    match value {
+        Some(value) => block.serialize_field(key, value),
+        None => Ok(()),
+    }
+}
+
+impl Serialize for ContentBlock {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut block = serializer.serialize_struct("ContentBlock", 6)?;
+        block.serialize_field("type", self.content.block_type())?;
+        block.serialize_field("fidelity", &self.fidelity)?;
+        self.content.serialize_fields(&mut block)?;
+        optional(&mut block, "purpose", &self.purpose)?;
+        block.end()
+    }
+}
+
+/// All fields a block may have, whatever its type: one pass decodes any of them.
+#[derive(Deserialize, schemars::JsonSchema)]
+#[schemars(rename = "ContentBlock")]
+pub(crate) struct AnyBlock {
+    #[serde(rename = "type")]
+    block_type: String,
+    fidelity: Option<Fidelity>,
+    text: Option<String>,
+    thinking: Option<String>,
+    signature: Option<String>,
+    tool_name: Option<String>,
+    tool_id: Option<String>,
+    tool_input: Option<Json>,
+    tool_content: Option<Json>,
+    is_error: Option<bool>,
+    command: Option<String>,
+    exit_code: Option<i64>,
+    output: Option<String>,
+    chunk: Option<String>,
+    purpose: Option<Purpose>,
+}
+
+impl From<AnyBlock> for ContentBlock {
+    fn from(any: AnyBlock) -> Self {
+        let content = match any.block_type.as_str() {
+            "text" => BlockContent::Text { text: any.text.unwrap_or_default() },
+            "thinking" => BlockContent::Thinking {
+                thinking: any.thinking.unwrap_or_default(),
+                signature: any.signature,
+            },
+            "tool_use" => BlockContent::ToolUse {
+                tool_name: any.tool_name.unwrap_or_default(),
+                tool_id: any.tool_id.unwrap_or_default(),
+                tool_input: any.tool_input.unwrap_or_default(),
+            },
+            "tool_result" => BlockContent::ToolResult {
+                tool_id: any.tool_id.unwrap_or_default(),
+                tool_content: any.tool_content.unwrap_or_default(),
+                is_error: any.is_error,
+            },
+            "command" => BlockContent::Command {
+                command: any.command.unwrap_or_default(),
+                exit_code: any.exit_code,
+                output: any.output,
+            },
+            "stream" => BlockContent::Stream { chunk: any.chunk.unwrap_or_default() },
+            _ => BlockContent::Other { block_type: any.block_type },
+        };
+        ContentBlock {
+            fidelity: any.fidelity.unwrap_or(Fidelity::AgentEmitted),
+            purpose: any.purpose,
+            content,
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for ContentBlock {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        AnyBlock::deserialize(deserializer).map(Into::into)
+    }
+}
+
+impl schemars::JsonSchema for ContentBlock {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "ContentBlock".into()
+    }
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        AnyBlock::json_schema(generator)
+    }
+}

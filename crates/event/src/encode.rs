@@ -1,0 +1,460 @@
+//! Any serialisable value → compact JSON text, fast, with bounded nesting.
+//!
+//! The output is what `serde_json` would print, to the byte (a property test holds it to that).
+//! It differs in speed, see [`crate::escape`], and in refusing values nested deeper than
+//! [`MAX_DEPTH`], so that no producer can make a line that ordinary readers refuse.
+
+use std::fmt;
+
+use serde::Serialize;
+use serde::ser;
+
+use crate::escape::write_string;
+use crate::json::{self, RAW_TOKEN};
+
+/// How deep a payload may nest.
+///
+/// `serde_json` and several others stop at 128 levels by default; a payload sits one level deep
+/// in its line, and a few levels are kept in hand for those who wrap lines again.
+pub const MAX_DEPTH: usize = 120;
+
+/// A value that cannot be written as part of a line.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum EncodeError {
+    /// The value nests deeper than [`MAX_DEPTH`].
+    #[error("value nests deeper than {MAX_DEPTH} levels")]
+    TooDeep,
+    /// An object key is not text.
+    #[error("object key is not a string, number or boolean")]
+    BadKey,
+    /// The value's own serialisation failed.
+    #[error("{0}")]
+    Custom(String),
+}
+
+impl ser::Error for EncodeError {
+    fn custom<T: fmt::Display>(message: T) -> Self {
+        EncodeError::Custom(message.to_string())
+    }
+}
+
+/// Appends `value` to `out` as compact JSON.
+pub(crate) fn write_value<T: Serialize + ?Sized>(
+    out: &mut String,
+    value: &T,
+) -> Result<(), EncodeError> {
+    value.serialize(&mut Encoder { out, depth: 0, strings: Strings::Quoted })
+}
+
+struct Encoder<'a> {
+    out: &'a mut String,
+    depth: usize,
+    strings: Strings,
+}
+
+/// What the next string is.
+#[derive(PartialEq)]
+enum Strings {
+    /// Text, to be written as a JSON string.
+    Quoted,
+    /// JSON itself, to be written as it is.
+    Raw,
+}
+
+impl Encoder<'_> {
+    fn open(&mut self, bracket: char) -> Result<(), EncodeError> {
+        self.depth += 1;
+        if self.depth > MAX_DEPTH {
+            return Err(EncodeError::TooDeep);
+        }
+        self.out.push(bracket);
+        Ok(())
+    }
+
+    fn close(&mut self, bracket: char) {
+        self.depth -= 1;
+        self.out.push(bracket);
+    }
+
+    fn integer(&mut self, value: impl itoa::Integer) {
+        self.out.push_str(itoa::Buffer::new().format(value));
+    }
+
+    fn float(&mut self, value: f64) {
+        // serde_json owns the choice among the shortest spellings of a float.
+        match serde_json::Number::from_f64(value) {
+            Some(number) => self.out.push_str(&number.to_string()),
+            None => self.out.push_str("null"),
+        }
+    }
+}
+
+/// An array, object or raw value under construction.
+struct Compound<'a, 'b> {
+    encoder: &'a mut Encoder<'b>,
+    state: State,
+}
+
+#[derive(PartialEq)]
+enum State {
+    /// Nothing written yet inside the brackets.
+    Empty,
+    /// Something written; a comma comes first.
+    Rest,
+    /// The one field holds JSON text that goes out as it is.
+    Raw,
+}
+
+impl Compound<'_, '_> {
+    fn separate(&mut self) {
+        match self.state {
+            State::Empty => self.state = State::Rest,
+            State::Rest | State::Raw => self.encoder.out.push(','),
+        }
+    }
+
+    fn element<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), EncodeError> {
+        self.separate();
+        value.serialize(&mut *self.encoder)
+    }
+
+    fn field<T: Serialize + ?Sized>(&mut self, key: &str, value: &T) -> Result<(), EncodeError> {
+        if self.state == State::Raw {
+            self.encoder.strings = Strings::Raw;
+            let written = value.serialize(&mut *self.encoder);
+            self.encoder.strings = Strings::Quoted;
+            return written;
+        }
+        self.separate();
+        write_string(self.encoder.out, key);
+        self.encoder.out.push(':');
+        value.serialize(&mut *self.encoder)
+    }
+
+    fn finish(self, bracket: char) -> Result<(), EncodeError> {
+        if self.state != State::Raw {
+            self.encoder.close(bracket);
+        }
+        Ok(())
+    }
+}
+
+impl<'a, 'b> ser::Serializer for &'a mut Encoder<'b> {
+    type Ok = ();
+    type Error = EncodeError;
+    type SerializeSeq = Compound<'a, 'b>;
+    type SerializeTuple = Compound<'a, 'b>;
+    type SerializeTupleStruct = Compound<'a, 'b>;
+    type SerializeTupleVariant = Variant<'a, 'b>;
+    type SerializeMap = Compound<'a, 'b>;
+    type SerializeStruct = Compound<'a, 'b>;
+    type SerializeStructVariant = Variant<'a, 'b>;
+
+    fn serialize_bool(self, value: bool) -> Result<(), EncodeError> {
+        self.out.push_str(if value { "true" } else { "false" });
+        Ok(())
+    }
+
+    fn serialize_i8(self, value: i8) -> Result<(), EncodeError> {
+        self.serialize_i64(value.into())
+    }
+
+    fn serialize_i16(self, value: i16) -> Result<(), EncodeError> {
+        self.serialize_i64(value.into())
+    }
+
+    fn serialize_i32(self, value: i32) -> Result<(), EncodeError> {
+        self.serialize_i64(value.into())
+    }
+
+    fn serialize_i64(self, value: i64) -> Result<(), EncodeError> {
+        self.integer(value);
+        Ok(())
+    }
+
+    fn serialize_i128(self, value: i128) -> Result<(), EncodeError> {
+        self.integer(value);
+        Ok(())
+    }
+
+    fn serialize_u8(self, value: u8) -> Result<(), EncodeError> {
+        self.serialize_u64(value.into())
+    }
+
+    fn serialize_u16(self, value: u16) -> Result<(), EncodeError> {
+        self.serialize_u64(value.into())
+    }
+
+    fn serialize_u32(self, value: u32) -> Result<(), EncodeError> {
+        self.serialize_u64(value.into())
+    }
+
+    fn serialize_u64(self, value: u64) -> Result<(), EncodeError> {
+        self.integer(value);
+        Ok(())
+    }
+
+    fn serialize_u128(self, value: u128) -> Result<(), EncodeError> {
+        self.integer(value);
+        Ok(())
+    }
+
+    fn serialize_f32(self, value: f32) -> Result<(), EncodeError> {
+        if value.is_finite() {
+            let text = serde_json::to_string(&value).map_err(ser::Error::custom)?;
+            self.out.push_str(&text);
+            return Ok(());
+        }
+        self.serialize_f64(value.into())
+    }
+
+    fn serialize_f64(self, value: f64) -> Result<(), EncodeError> {
+        self.float(value);
+        Ok(())
+    }
+
+    fn serialize_char(self, value: char) -> Result<(), EncodeError> {
+        self.serialize_str(value.encode_utf8(&mut [0; 4]))
+    }
+
+    fn serialize_str(self, value: &str) -> Result<(), EncodeError> {
+        if self.strings == Strings::Quoted {
+            write_string(self.out, value);
+        } else if json::nests_deeper_than(value, MAX_DEPTH - self.depth) {
+            return Err(EncodeError::TooDeep);
+        } else {
+            self.out.push_str(value);
+        }
+        Ok(())
+    }
+
+    fn serialize_bytes(self, value: &[u8]) -> Result<(), EncodeError> {
+        value.serialize(self)
+    }
+
+    fn serialize_none(self) -> Result<(), EncodeError> {
+        self.serialize_unit()
+    }
+
+    fn serialize_some<T: Serialize + ?Sized>(self, value: &T) -> Result<(), EncodeError> {
+        value.serialize(self)
+    }
+
+    fn serialize_unit(self) -> Result<(), EncodeError> {
+        self.out.push_str("null");
+        Ok(())
+    }
+
+    fn serialize_unit_struct(self, _: &'static str) -> Result<(), EncodeError> {
+        self.serialize_unit()
+    }
+
+    fn serialize_unit_variant(
+        self,
+        _: &'static str,
+        _: u32,
+        variant: &'static str,
+    ) -> Result<(), EncodeError> {
+        self.serialize_str(variant)
+    }
+
+    fn serialize_newtype_struct<T: Serialize + ?Sized>(
+        self,
+        _: &'static str,
+        value: &T,
+    ) -> Result<(), EncodeError> {
+        value.serialize(self)
+    }
+
+    fn serialize_newtype_variant<T: Serialize + ?Sized>(
+        self,
+        _: &'static str,
+        _: u32,
+        variant: &'static str,
+        value: &T,
+    ) -> Result<(), EncodeError> {
+        self.open('{')?;
+        write_string(self.out, variant);
+        self.out.push(':');
+        value.serialize(&mut *self)?;
+        self.close('}');
+        Ok(())
+    }
+
+    fn serialize_seq(self, _: Option<usize>) -> Result<Compound<'a, 'b>, EncodeError> {
+        self.open('[')?;
+        Ok(Compound { encoder: self, state: State::Empty })
+    }
+
+    fn serialize_tuple(self, len: usize) -> Result<Compound<'a, 'b>, EncodeError> {
+        self.serialize_seq(Some(len))
+    }
+
+    fn serialize_tuple_struct(
+        self,
+        _: &'static str,
+        len: usize,
+    ) -> Result<Compound<'a, 'b>, EncodeError> {
+        self.serialize_seq(Some(len))
+    }
+
+    fn serialize_tuple_variant(
+        self,
+        _: &'static str,
+        _: u32,
+        variant: &'static str,
+        _: usize,
+    ) -> Result<Variant<'a, 'b>, EncodeError> {
+        Variant::open(self, variant, '[')
+    }
+
+    fn serialize_map(self, _: Option<usize>) -> Result<Compound<'a, 'b>, EncodeError> {
+        self.open('{')?;
+        Ok(Compound { encoder: self, state: State::Empty })
+    }
+
+    fn serialize_struct(
+        self,
+        name: &'static str,
+        _: usize,
+    ) -> Result<Compound<'a, 'b>, EncodeError> {
+        if name == RAW_TOKEN {
+            return Ok(Compound { encoder: self, state: State::Raw });
+        }
+        self.serialize_map(None)
+    }
+
+    fn serialize_struct_variant(
+        self,
+        _: &'static str,
+        _: u32,
+        variant: &'static str,
+        _: usize,
+    ) -> Result<Variant<'a, 'b>, EncodeError> {
+        Variant::open(self, variant, '{')
+    }
+}
+
+impl ser::SerializeSeq for Compound<'_, '_> {
+    type Ok = ();
+    type Error = EncodeError;
+    fn serialize_element<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), EncodeError> {
+        self.element(value)
+    }
+    fn end(self) -> Result<(), EncodeError> {
+        self.finish(']')
+    }
+}
+
+impl ser::SerializeTuple for Compound<'_, '_> {
+    type Ok = ();
+    type Error = EncodeError;
+    fn serialize_element<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), EncodeError> {
+        self.element(value)
+    }
+    fn end(self) -> Result<(), EncodeError> {
+        self.finish(']')
+    }
+}
+
+impl ser::SerializeTupleStruct for Compound<'_, '_> {
+    type Ok = ();
+    type Error = EncodeError;
+    fn serialize_field<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), EncodeError> {
+        self.element(value)
+    }
+    fn end(self) -> Result<(), EncodeError> {
+        self.finish(']')
+    }
+}
+
+impl ser::SerializeMap for Compound<'_, '_> {
+    type Ok = ();
+    type Error = EncodeError;
+    fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<(), EncodeError> {
+        self.separate();
+        // Keys are few and short: serde_json's own rules for what may be a key are taken over.
+        let key = match serde_json::to_value(key) {
+            Ok(serde_json::Value::String(text)) => text,
+            Ok(value @ (serde_json::Value::Number(_) | serde_json::Value::Bool(_))) => {
+                value.to_string()
+            }
+            _ => return Err(EncodeError::BadKey),
+        };
+        write_string(self.encoder.out, &key);
+        Ok(())
+    }
+    fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), EncodeError> {
+        self.encoder.out.push(':');
+        value.serialize(&mut *self.encoder)
+    }
+    fn end(self) -> Result<(), EncodeError> {
+        self.finish('}')
+    }
+}
+
+impl ser::SerializeStruct for Compound<'_, '_> {
+    type Ok = ();
+    type Error = EncodeError;
+    fn serialize_field<T: Serialize + ?Sized>(
+        &mut self,
+        key: &'static str,
+        value: &T,
+    ) -> Result<(), EncodeError> {
+        self.field(key, value)
+    }
+    fn end(self) -> Result<(), EncodeError> {
+        self.finish('}')
+    }
+}
+
+/// The content of an enum variant: `{"variant": [...]}` or `{"variant": {...}}`.
+struct Variant<'a, 'b> {
+    inner: Compound<'a, 'b>,
+}
+
+impl<'a, 'b> Variant<'a, 'b> {
+    fn open(
+        encoder: &'a mut Encoder<'b>,
+        variant: &str,
+        bracket: char,
+    ) -> Result<Self, EncodeError> {
+        encoder.open('{')?;
+        write_string(encoder.out, variant);
+        encoder.out.push(':');
+        encoder.open(bracket)?;
+        Ok(Variant { inner: Compound { encoder, state: State::Empty } })
+    }
+
+    fn finish(self, bracket: char) -> Result<(), EncodeError> {
+        self.inner.encoder.close(bracket);
+        self.inner.encoder.close('}');
+        Ok(())
+    }
+}
+
+impl ser::SerializeTupleVariant for Variant<'_, '_> {
+    type Ok = ();
+    type Error = EncodeError;
+    fn serialize_field<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), EncodeError> {
+        self.inner.element(value)
+    }
+    fn end(self) -> Result<(), EncodeError> {
+        self.finish(']')
+    }
+}
+
+impl ser::SerializeStructVariant for Variant<'_, '_> {
+    type Ok = ();
+    type Error = EncodeError;
+    fn serialize_field<T: Serialize + ?Sized>(
+        &mut self,
+        key: &'static str,
+        value: &T,
+    ) -> Result<(), EncodeError> {
+        self.inner.field(key, value)
+    }
+    fn end(self) -> Result<(), EncodeError> {
+        self.finish('}')
+    }
+}

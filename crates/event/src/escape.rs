@@ -1,0 +1,80 @@
+//! Writes a text as a JSON string, eight bytes at a time.
+//!
+//! Most of a transcript is long text with few characters to escape; looking at one byte after the
+//! other costs more than writing the line to disk does.
+
+const ONES: u64 = 0x0101_0101_0101_0101;
+const HIGHS: u64 = 0x8080_8080_8080_8080;
+
+/// Appends `text` to `out` as a JSON string, with its quotes.
+pub(crate) fn write_string(out: &mut String, text: &str) {
+    out.reserve(text.len() + 2);
+    out.push('"');
+    let mut written = 0;
+    while let Some(special) = find_special(text.as_bytes(), written) {
+        out.push_str(&text[written..special]);
+        write_escape(out, text.as_bytes()[special]);
+        written = special + 1;
+    }
+    out.push_str(&text[written..]);
+    out.push('"');
+}
+
+/// Returns the first place at or after `from` that holds a quote, a backslash or a control byte.
+fn find_special(bytes: &[u8], from: usize) -> Option<usize> {
+    let mut at = from;
+    while let Some(chunk) = bytes.get(at..at + 8) {
+        let word = u64::from_le_bytes(chunk.try_into().ok()?);
+        let marks = specials(word);
+        if marks != 0 {
+            return Some(at + (marks.trailing_zeros() / 8) as usize);
+        }
+        at += 8;
+    }
+    bytes[at..].iter().position(|&b| b < 0x20 || b == b'"' || b == b'\\').map(|found| at + found)
+}
+
+/// Marks the high bit of each special byte of `word`.
+///
+/// The subtraction can mark bytes above a true mark by its borrow, never below one, so the lowest
+/// mark is always a true one.
+fn specials(word: u64) -> u64 {
+    let zero_bytes = |x: u64| x.wrapping_sub(ONES) & !x;
+    let below_space = word.wrapping_sub(ONES * 0x20) & !word;
+    let quotes = zero_bytes(word ^ (ONES * b'"' as u64));
+    let backslashes = zero_bytes(word ^ (ONES * b'\\' as u64));
+    (below_space | quotes | backslashes) & HIGHS
+}
+
+fn write_escape(out: &mut String, byte: u8) {
+    const HEX: &[u8; 16] = b"0123456789abcdef";
+    match byte {
+        b'"' => out.push_str("\\\""),
+        b'\\' => out.push_str("\\\\"),
+        b'\n' => out.push_str("\\n"),
+        b'\r' => out.push_str("\\r"),
+        b'\t' => out.push_str("\\t"),
+        0x08 => out.push_str("\\b"),
+        0x0c => out.push_str("\\f"),
+        _ => {
+            out.push_str("\\u00");
+            out.push(HEX[usize::from(byte >> 4)] as char);
+            out.push(HEX[usize::from(byte & 15)] as char);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::write_string;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn escapes_exactly_as_serde_json_does(text in "(\\PC|[\\x00-\\x40\"\\\\]){0,80}") {
+            let mut ours = String::new();
+            write_string(&mut ours, &text);
+            prop_assert_eq!(ours, serde_json::to_string(&text).unwrap());
+        }
+    }
+}

@@ -1,0 +1,322 @@
+//! A JSON value kept as its own text.
+//!
+//! Payloads, tool inputs and unknown fields are passed on, not interpreted: as text they cost one
+//! copy, and numbers, key order and duplicate keys survive to the byte. Look inside with
+//! [`Json::decode`].
+
+use std::fmt;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use crate::encode::{EncodeError, MAX_DEPTH, write_value};
+
+/// The name under which `serde_json` lets text through unchanged; a test holds us to it.
+pub(crate) const RAW_TOKEN: &str = "$serde_json::private::RawValue";
+
+/// A JSON value as text, without a line feed in it.
+///
+/// Two values are equal when their texts are.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct Json(String);
+
+/// A text that cannot become a [`Json`].
+#[derive(Debug, thiserror::Error)]
+pub enum JsonError {
+    /// The text is not JSON.
+    #[error("not JSON")]
+    Syntax(#[source] serde_json::Error),
+    /// The value nests deeper than [`MAX_DEPTH`].
+    #[error("value nests deeper than {MAX_DEPTH} levels")]
+    TooDeep,
+}
+
+impl Json {
+    /// Returns `null`.
+    pub fn null() -> Self {
+        Json("null".into())
+    }
+
+    /// Takes text that this crate has just made itself.
+    pub(crate) fn trusted(text: String) -> Self {
+        Json(text)
+    }
+
+    /// Encodes any serialisable value.
+    ///
+    /// Fails when the value nests deeper than [`MAX_DEPTH`] or has a key that is not text.
+    pub fn encode<T: Serialize + ?Sized>(value: &T) -> Result<Self, EncodeError> {
+        let mut text = String::with_capacity(512);
+        write_value(&mut text, value)?;
+        Ok(Json(text))
+    }
+
+    /// Takes JSON text from a producer: checks it and strips the white space around its parts.
+    ///
+    /// Half of a surrogate pair, which JSON can spell but text cannot hold, becomes U+FFFD; the
+    /// caller can compare lengths no more than it can rely on white space. Keep the original
+    /// beside it where it matters.
+    ///
+    /// Fails when the text is not JSON or nests deeper than [`MAX_DEPTH`].
+    pub fn parse(text: &str) -> Result<Self, JsonError> {
+        let raw: &RawValue = serde_json::from_str(text).map_err(JsonError::Syntax)?;
+        if nests_deeper_than(raw.get(), MAX_DEPTH) {
+            return Err(JsonError::TooDeep);
+        }
+        Ok(Json(compact(raw.get())))
+    }
+
+    /// Returns the text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Tells whether this is `null`.
+    pub fn is_null(&self) -> bool {
+        self.0 == "null"
+    }
+
+    /// Tells whether this is an object.
+    pub fn is_object(&self) -> bool {
+        self.0.starts_with('{')
+    }
+
+    /// Decodes the value as `T`.
+    ///
+    /// Text with half a surrogate pair in it is decoded as if U+FFFD stood there.
+    pub fn decode<T: DeserializeOwned>(&self) -> serde_json::Result<T> {
+        serde_json::from_str(&self.0).or_else(|error| {
+            if self.0.contains("\\u") {
+                serde_json::from_str(&compact(&self.0)).map_err(|_| error)
+            } else {
+                Err(error)
+            }
+        })
+    }
+}
+
+impl Default for Json {
+    fn default() -> Self {
+        Json::null()
+    }
+}
+
+impl fmt::Debug for Json {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Display for Json {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl Serialize for Json {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        use serde::ser::SerializeStruct;
+        let mut raw = serializer.serialize_struct(RAW_TOKEN, 1)?;
+        raw.serialize_field(RAW_TOKEN, self.0.as_str())?;
+        raw.end()
+    }
+}
+
+impl<'de> Deserialize<'de> for Json {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text: Box<str> = Box::<RawValue>::deserialize(deserializer)?.into();
+        Ok(Json(text.into_string()))
+    }
+}
+
+impl schemars::JsonSchema for Json {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Json".into()
+    }
+    fn inline_schema() -> bool {
+        true
+    }
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        true.into()
+    }
+}
+
+/// Tells whether valid JSON `text` nests deeper than `limit`.
+pub(crate) fn nests_deeper_than(text: &str, limit: usize) -> bool {
+    let is_opening = |b: &u8| matches!(b, b'[' | b'{');
+    if text.len() / 2 <= limit || text.as_bytes().iter().filter(|b| is_opening(b)).count() <= limit
+    {
+        return false;
+    }
+    let (mut depth, mut deepest) = (0_usize, 0_usize);
+    for piece in Pieces::of(text) {
+        match piece {
+            Piece::Mark(b'[' | b'{') => {
+                depth += 1;
+                deepest = deepest.max(depth);
+            }
+            Piece::Mark(b']' | b'}') => depth = depth.saturating_sub(1),
+            Piece::Mark(_) | Piece::String(_) => {}
+        }
+    }
+    deepest > limit
+}
+
+/// Rewrites valid JSON `text` without white space and without halves of surrogate pairs.
+fn compact(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for piece in Pieces::of(text) {
+        match piece {
+            Piece::Mark(b' ' | b'\t' | b'\n' | b'\r') => {}
+            Piece::Mark(byte) => out.push(byte as char),
+            Piece::String(literal) if literal.contains("\\u") => mend_surrogates(&mut out, literal),
+            Piece::String(literal) => out.push_str(literal),
+        }
+    }
+    out
+}
+
+/// Appends a string literal, with each `\uD800`-like escape that has no partner as `\ufffd`.
+fn mend_surrogates(out: &mut String, literal: &str) {
+    let unit = |at: usize| {
+        let digits = literal.get(at..at + 6)?.strip_prefix("\\u")?;
+        u16::from_str_radix(digits, 16).ok()
+    };
+    let mut rest = 0;
+    let mut at = 0;
+    while let Some(found) = literal[at..].find('\\') {
+        at += found;
+        match unit(at) {
+            Some(0xD800..=0xDBFF) if matches!(unit(at + 6), Some(0xDC00..=0xDFFF)) => at += 12,
+            Some(0xD800..=0xDFFF) => {
+                out.push_str(&literal[rest..at]);
+                out.push_str("\\ufffd");
+                at += 6;
+                rest = at;
+            }
+            Some(_) => at += 6,
+            None => at += 2,
+        }
+    }
+    out.push_str(&literal[rest..]);
+}
+
+/// The pieces of valid JSON text: string literals with their quotes, and single bytes between.
+pub(crate) struct Pieces<'a> {
+    text: &'a str,
+    at: usize,
+}
+
+/// See [`Pieces`].
+pub(crate) enum Piece<'a> {
+    /// A byte outside any string.
+    Mark(u8),
+    /// A string literal as it stands, quotes included.
+    String(&'a str),
+}
+
+impl<'a> Pieces<'a> {
+    pub(crate) fn of(text: &'a str) -> Self {
+        Pieces { text, at: 0 }
+    }
+}
+
+impl<'a> Iterator for Pieces<'a> {
+    type Item = Piece<'a>;
+
+    fn next(&mut self) -> Option<Piece<'a>> {
+        let bytes = self.text.as_bytes();
+        let first = *bytes.get(self.at)?;
+        let start = self.at;
+        self.at += 1;
+        if first != b'"' {
+            return Some(Piece::Mark(first));
+        }
+        while let Some(&byte) = bytes.get(self.at) {
+            self.at += if byte == b'\\' { 2 } else { 1 };
+            if byte == b'"' {
+                break;
+            }
+        }
+        self.at = self.at.min(bytes.len());
+        Some(Piece::String(&self.text[start..self.at]))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn the_raw_token_is_the_one_serde_json_uses() {
+        let json = Json::parse("[1, 2.50]").unwrap();
+        assert_eq!(serde_json::to_string(&json).unwrap(), "[1,2.50]");
+        assert_eq!(Json::encode(&json).unwrap().as_str(), "[1,2.50]");
+    }
+
+    #[test]
+    fn parsing_strips_white_space_outside_strings_only() {
+        let json = Json::parse(" { \"a b\" :\n[ 1 ,\t\"c \\\" d\" ] }\r\n").unwrap();
+        assert_eq!(json.as_str(), r#"{"a b":[1,"c \" d"]}"#);
+    }
+
+    #[test]
+    fn half_a_surrogate_pair_becomes_the_replacement_character() {
+        let cases = [
+            (r#""\ud800""#, r#""\ufffd""#),
+            (r#""\ud83d\ude00""#, r#""\ud83d\ude00""#),
+            (r#""\ud83d\ud83d\ude00x""#, r#""\ufffd\ud83d\ude00x""#),
+            (r#""\\ud800""#, r#""\\ud800""#),
+            (r#""\ude00\u0041""#, r#""\ufffd\u0041""#),
+        ];
+        for (text, expected) in cases {
+            let json = Json::parse(text).unwrap();
+            assert_eq!(json.as_str(), expected);
+            json.decode::<String>().unwrap();
+        }
+        let foreign: Json = serde_json::from_str(r#""a\udc00b""#).unwrap();
+        assert_eq!(foreign.decode::<String>().unwrap(), "a\u{fffd}b");
+    }
+
+    #[test]
+    fn nesting_is_bounded_where_values_meet() {
+        let nested = |n: usize| "[".repeat(n) + &"]".repeat(n);
+        assert!(Json::parse(&nested(MAX_DEPTH)).is_ok());
+        assert!(matches!(Json::parse(&nested(MAX_DEPTH + 1)), Err(JsonError::TooDeep)));
+        let inner = Json::parse(&nested(MAX_DEPTH)).unwrap();
+        assert_eq!(Json::encode(&[&inner]), Err(EncodeError::TooDeep));
+        let harmless = format!("\"{}\"", "[".repeat(4 * MAX_DEPTH));
+        assert!(Json::parse(&harmless).is_ok());
+    }
+
+    fn any_value() -> impl Strategy<Value = serde_json::Value> {
+        let leaf = prop_oneof![
+            Just(serde_json::Value::Null),
+            any::<bool>().prop_map(Into::into),
+            any::<i64>().prop_map(Into::into),
+            any::<f64>().prop_map(Into::into),
+            "(\\PC|[\\x00-\\x30]){0,12}".prop_map(Into::into),
+        ];
+        leaf.prop_recursive(5, 40, 6, |inner| {
+            prop_oneof![
+                proptest::collection::vec(inner.clone(), 0..6).prop_map(Into::into),
+                proptest::collection::vec(("\\PC{0,6}", inner), 0..6)
+                    .prop_map(|fields| serde_json::Value::Object(fields.into_iter().collect())),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn encoding_prints_what_serde_json_prints(value in any_value()) {
+            let expected = serde_json::to_string(&value).unwrap();
+            let json = Json::encode(&value).unwrap();
+            prop_assert_eq!(json.as_str(), &expected);
+            let pretty = serde_json::to_string_pretty(&value).unwrap();
+            let parsed = Json::parse(&pretty).unwrap();
+            prop_assert_eq!(parsed.as_str(), &expected);
+        }
+    }
+}

@@ -1,0 +1,223 @@
+//! Event ⇄ exactly one line of JSON.
+//!
+//! Decoding is in two plain steps: the envelope here, the payload by type in [`crate::payload`].
+//! Whatever is not known is kept as text and written back as it was.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::Deserialize;
+use serde::de::{Deserializer as _, MapAccess, Visitor};
+
+use crate::encode::write_value;
+use crate::escape::write_string;
+use crate::event::Event;
+use crate::id::{RunId, StepPath};
+use crate::json::Json;
+use crate::kind::Kind;
+use crate::raw::{Origin, Raw};
+use crate::time::Timestamp;
+
+/// A line that is no event.
+#[derive(Debug, thiserror::Error)]
+#[error("not a transcript line")]
+pub struct LineError {
+    /// What was wrong. Its column counts bytes from 1 within the line.
+    #[source]
+    pub source: serde_json::Error,
+}
+
+/// Appends `event` to `out` as one line, line feed included.
+pub fn encode_line(event: &Event, out: &mut String) {
+    out.reserve(256 + event.payload.as_str().len());
+    out.push_str("{\"seq\":");
+    out.push_str(itoa::Buffer::new().format(event.seq));
+    id_field(out, ",\"run_id\":\"", Some(&event.run_id));
+    id_field(out, ",\"parent_run_id\":\"", event.parent_run_id.as_ref());
+    id_field(out, ",\"child_run_id\":\"", event.child_run_id.as_ref());
+    out.push_str(",\"type\":");
+    write_string(out, event.kind.as_str());
+    out.push_str(",\"path\":");
+    write_string(out, event.path.as_str());
+    out.push_str(",\"iteration\":");
+    out.push_str(itoa::Buffer::new().format(event.iteration));
+    out.push_str(",\"timestamp\":\"");
+    event.timestamp.write_to(out);
+    out.push_str("\",\"payload\":");
+    out.push_str(event.payload.as_str());
+    if let Some(source) = &event.source {
+        out.push_str(",\"source\":");
+        write_string(out, source);
+    }
+    if let Some(origin) = &event.origin {
+        out.push_str(",\"origin\":");
+        // Strings and numbers only: neither nests nor fails.
+        let _ = write_value(out, origin);
+    }
+    if let Some((key, literal)) = event.raw.as_ref().map(Raw::field) {
+        json_field(out, key, literal);
+    }
+    for (key, value) in &event.extra {
+        json_field(out, key, value);
+    }
+    out.push_str("}\n");
+}
+
+/// Decodes one line, with or without its line feed.
+///
+/// Fails when the line is not one JSON object with `seq`, `run_id`, `type` and `timestamp` of the
+/// right JSON types, or has `seq` or `type` twice. A missing `path` is empty, a missing `iteration` 0, a missing `payload`
+/// `null`: other writers leave them out.
+pub fn decode_line(line: &[u8]) -> Result<Event, LineError> {
+    let mut deserializer = serde_json::Deserializer::from_slice(line);
+    deserializer
+        .deserialize_map(EventVisitor)
+        .and_then(|event| deserializer.end().map(|()| event))
+        .map_err(|source| LineError { source })
+}
+
+/// An id needs no escaping: no character of one does.
+fn id_field(out: &mut String, key: &str, id: Option<&RunId>) {
+    if let Some(id) = id {
+        out.push_str(key);
+        out.push_str(id.as_str());
+        out.push('"');
+    }
+}
+
+fn json_field(out: &mut String, key: &str, value: &Json) {
+    out.push(',');
+    write_string(out, key);
+    out.push(':');
+    out.push_str(value.as_str());
+}
+
+/// A string that is borrowed from the line unless it holds an escape.
+#[derive(Deserialize)]
+#[serde(transparent)]
+struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+
+struct EventVisitor;
+
+/// The envelope while its keys arrive in any order.
+#[derive(Default)]
+struct Envelope {
+    seq: Option<u64>,
+    run_id: Option<RunId>,
+    parent_run_id: Option<RunId>,
+    child_run_id: Option<RunId>,
+    kind: Option<Kind>,
+    path: Option<StepPath>,
+    iteration: Option<u64>,
+    timestamp: Option<Timestamp>,
+    payload: Option<Json>,
+    source: Option<Box<str>>,
+    origin: Option<Origin>,
+    raw: Option<Raw>,
+    extra: Vec<(String, Json)>,
+}
+
+impl Envelope {
+    fn take<'de, A: MapAccess<'de>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
+        match key {
+            "seq" => once(&mut self.seq, "seq", map)?,
+            "run_id" => self.run_id = Some(map.next_value()?),
+            "parent_run_id" => self.parent_run_id = map.next_value()?,
+            "child_run_id" => self.child_run_id = map.next_value()?,
+            "type" => once(&mut self.kind, "type", map)?,
+            "path" => self.path = Some(StepPath::from(&*map.next_value::<Text<'de>>()?.0)),
+            "iteration" => self.iteration = Some(map.next_value()?),
+            "timestamp" => self.timestamp = Some(map.next_value()?),
+            "payload" => self.payload = Some(map.next_value()?),
+            "source" => self.source = map.next_value()?,
+            "origin" => self.origin = map.next_value()?,
+            "raw" => self.raw = Some(Raw::Text(map.next_value()?)),
+            "raw_b64" => self.raw = Some(Raw::Base64(map.next_value()?)),
+            other => self.extra.push((other.to_owned(), map.next_value()?)),
+        }
+        Ok(())
+    }
+
+    fn finish<E: serde::de::Error>(self) -> Result<Event, E> {
+        Ok(Event {
+            seq: self.seq.ok_or_else(|| E::missing_field("seq"))?,
+            run_id: self.run_id.ok_or_else(|| E::missing_field("run_id"))?,
+            parent_run_id: self.parent_run_id,
+            child_run_id: self.child_run_id,
+            kind: self.kind.ok_or_else(|| E::missing_field("type"))?,
+            path: self.path.unwrap_or_default(),
+            iteration: self.iteration.unwrap_or(0),
+            timestamp: self.timestamp.ok_or_else(|| E::missing_field("timestamp"))?,
+            payload: self.payload.unwrap_or_default(),
+            source: self.source,
+            origin: self.origin,
+            raw: self.raw,
+            extra: self.extra,
+        })
+    }
+}
+
+/// Takes a value whose key may stand only once: readers that look at the first and readers that
+/// look at the last must not see different lines.
+fn once<'de, T: Deserialize<'de>, A: MapAccess<'de>>(
+    slot: &mut Option<T>,
+    key: &'static str,
+    map: &mut A,
+) -> Result<(), A::Error> {
+    if slot.is_some() {
+        return Err(serde::de::Error::duplicate_field(key));
+    }
+    *slot = Some(map.next_value()?);
+    Ok(())
+}
+
+impl<'de> Visitor<'de> for EventVisitor {
+    type Value = Event;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON object with seq, run_id, type and timestamp")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Event, A::Error> {
+        let mut envelope = Envelope::default();
+        while let Some(Text(key)) = map.next_key::<Text<'de>>()? {
+            envelope.take(&key, &mut map)?;
+        }
+        envelope.finish()
+    }
+}
+
+/// Returns the value of `seq` or `type` without decoding the rest of the line.
+///
+/// Works only on lines that begin as [`encode_line`] writes them, where nothing before `type` can
+/// hold a quote inside a string; answers nothing for all others. What follows is not looked at.
+pub fn peek(line: &[u8]) -> Option<Peek<'_>> {
+    let rest = line.strip_prefix(b"{\"seq\":")?;
+    let digits = rest.iter().take_while(|b| b.is_ascii_digit()).count();
+    let seq = std::str::from_utf8(&rest[..digits]).ok()?.parse().ok()?;
+    let mut rest = rest[digits..].strip_prefix(b",\"")?;
+    loop {
+        let (key, after) = take_quoted(rest)?;
+        let (value, after) = take_quoted(after.strip_prefix(b":\"")?)?;
+        match key {
+            b"type" => return Some(Peek { seq, kind: std::str::from_utf8(value).ok()? }),
+            b"run_id" | b"parent_run_id" | b"child_run_id" => rest = after.strip_prefix(b",\"")?,
+            _ => return None,
+        }
+    }
+}
+
+/// What [`peek`] sees.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Peek<'a> {
+    /// The line's number.
+    pub seq: u64,
+    /// Its type.
+    pub kind: &'a str,
+}
+
+/// Splits at the next quote; refuses text that holds a backslash before it.
+fn take_quoted(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    let end = bytes.iter().position(|&b| b == b'"' || b == b'\\')?;
+    (bytes[end] == b'"').then(|| (&bytes[..end], &bytes[end + 1..]))
+}

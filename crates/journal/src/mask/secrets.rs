@@ -1,0 +1,165 @@
+//! The built-in mask: well-known secret shapes, and values of chosen environment variables.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use quipu_event::{Draft, Json, Raw, StringPlace};
+use regex::{Captures, Regex};
+
+use super::Mask;
+use super::patterns::{SECRET_KEY, SHAPES, TELLTALE};
+
+/// Values shorter than this would hide half of every text they occur in by chance.
+const SHORTEST_VALUE: usize = 4;
+
+/// Hides well-known secrets: cloud and API keys, tokens, private key blocks, `password=` pairs,
+/// strings under keys such as `"password"`, and values it was given.
+///
+/// What it hides becomes `[masked:<what it was>]`. It sees text: a secret that is split over two
+/// strings, compressed or encoded passes it.
+pub struct SecretMask {
+    shapes: Vec<(&'static str, Regex)>,
+    secret_key: Regex,
+    telltale: Regex,
+    values: Vec<(String, String)>,
+}
+
+impl SecretMask {
+    /// Makes a mask for the well-known shapes.
+    pub fn new() -> Self {
+        let compile = |pattern: &str| {
+            Regex::new(pattern).expect("the catalogue's patterns compile; a test compiles them all")
+        };
+        SecretMask {
+            shapes: SHAPES.iter().map(|shape| (shape.name, compile(shape.pattern))).collect(),
+            secret_key: compile(SECRET_KEY),
+            telltale: compile(TELLTALE),
+            values: Vec::new(),
+        }
+    }
+
+    /// Also hides `value` wherever it stands, under the mark `[masked:<name>]`.
+    ///
+    /// Values of fewer than four bytes are not taken: they would hide half of every text.
+    pub fn with_value(mut self, name: &str, value: &str) -> Self {
+        if value.len() >= SHORTEST_VALUE {
+            self.values.push((name.to_owned(), value.to_owned()));
+            // A value that contains another must go first, or its rest would stay behind.
+            self.values.sort_by_key(|(_, value)| std::cmp::Reverse(value.len()));
+        }
+        self
+    }
+
+    /// Also hides the values that these environment variables have now.
+    pub fn with_env<'a>(self, names: impl IntoIterator<Item = &'a str>) -> Self {
+        names.into_iter().fold(self, |mask, name| match std::env::var(name) {
+            Ok(value) => mask.with_value(&format!("env:{name}"), &value),
+            Err(_) => mask,
+        })
+    }
+
+    /// Returns `text` without its secrets and how many there were; nothing when there were none.
+    pub fn mask_text(&self, text: &str) -> Option<(String, u64)> {
+        let mut masked: Option<String> = None;
+        let mut hidden = 0;
+        for (name, value) in &self.values {
+            let now = masked.as_deref().unwrap_or(text);
+            let found = now.matches(value.as_str()).count() as u64;
+            if found > 0 {
+                hidden += found;
+                masked = Some(now.replace(value.as_str(), &mark(name)));
+            }
+        }
+        if self.telltale.is_match(masked.as_deref().unwrap_or(text)) {
+            for (name, shape) in &self.shapes {
+                let now = masked.as_deref().unwrap_or(text);
+                let replaced = shape
+                    .replace_all(now, |found: &Captures<'_>| replacement(name, found, &mut hidden));
+                if let std::borrow::Cow::Owned(replaced) = replaced {
+                    masked = Some(replaced);
+                }
+            }
+        }
+        masked.filter(|_| hidden > 0).map(|masked| (masked, hidden))
+    }
+
+    fn mask_json(&self, json: &Json, hidden: &mut u64) -> Option<Json> {
+        json.rewrite_strings(|place, text| {
+            if let StringPlace::ValueOf(key) = place
+                && !text.is_empty()
+                && self.secret_key.is_match(key)
+            {
+                *hidden += 1;
+                return Some(mark("password"));
+            }
+            let (masked, count) = self.mask_text(text)?;
+            *hidden += count;
+            Some(masked)
+        })
+    }
+
+    /// Tells, without taking it apart, that JSON text holds nothing to hide.
+    fn is_harmless(&self, json: &Json) -> bool {
+        let text = json.as_str();
+        self.values.is_empty() && !text.contains("\\u") && !self.telltale.is_match(text)
+    }
+
+    fn mask_raw(&self, raw: &Raw, hidden: &mut u64) -> Option<Raw> {
+        let bytes = raw.bytes()?;
+        // Bytes that are no text are looked at one character a byte: secrets are ASCII.
+        let text = match raw {
+            Raw::Text(_) => String::from_utf8(bytes).ok()?,
+            Raw::Base64(_) => bytes.iter().map(|&byte| char::from(byte)).collect(),
+        };
+        let (masked, count) = self.mask_text(&text)?;
+        *hidden += count;
+        Some(match raw {
+            Raw::Text(_) => Raw::of(masked.as_bytes()),
+            Raw::Base64(_) => {
+                let bytes: Vec<u8> =
+                    masked.chars().filter_map(|c| u8::try_from(u32::from(c)).ok()).collect();
+                Raw::Base64(Json::encode(&STANDARD.encode(bytes)).unwrap_or_default())
+            }
+        })
+    }
+}
+
+impl Default for SecretMask {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Mask for SecretMask {
+    fn mask(&self, mut draft: Draft) -> (Draft, u64) {
+        let mut hidden = 0;
+        if !self.is_harmless(&draft.payload)
+            && let Some(masked) = self.mask_json(&draft.payload, &mut hidden)
+        {
+            draft.payload = masked;
+        }
+        if let Some(raw) = &draft.raw
+            && let Some(masked) = self.mask_raw(raw, &mut hidden)
+        {
+            draft.raw = Some(masked);
+        }
+        (draft, hidden)
+    }
+}
+
+fn mark(name: &str) -> String {
+    format!("[masked:{name}]")
+}
+
+/// Returns what stands in place of a match: its secret part replaced, the rest as it was.
+fn replacement(name: &str, found: &Captures<'_>, hidden: &mut u64) -> String {
+    let whole = found.get(0).map_or("", |whole| whole.as_str());
+    let secret = found.name("secret").map_or(whole, |secret| secret.as_str());
+    if secret.starts_with("[masked:") {
+        return whole.to_owned();
+    }
+    *hidden += 1;
+    let start = found
+        .name("secret")
+        .map_or(0, |secret| secret.start() - found.get(0).map_or(0, |whole| whole.start()));
+    format!("{}{}{}", &whole[..start], mark(name), &whole[start + secret.len()..])
+}

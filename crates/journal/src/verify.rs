@@ -1,0 +1,376 @@
+//! Is a transcript what it promises to be? Finds out; changes nothing.
+
+use std::collections::HashSet;
+use std::fmt;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::PathBuf;
+
+use quipu_event::payload::{Payload, PayloadError};
+use quipu_event::{Event, Kind, RunId};
+
+use crate::error::ReadError;
+use crate::layout::{DIR_MODE, FILE_MODE, Layout, excess_mode};
+use crate::lock::writer_of;
+use crate::reader::{DamageKind, ReadProblem, Reader, io_error};
+use crate::spans::OpenSpans;
+
+/// How many findings are kept of one run; the rest are counted.
+const KEPT: usize = 1000;
+
+/// What was found of one run.
+#[derive(Debug)]
+pub struct Report {
+    /// The run.
+    pub run_id: RunId,
+    /// Its transcript.
+    pub path: PathBuf,
+    /// How many events it has.
+    pub events: u64,
+    /// What is wrong with it, in the order of the file, links and modes last.
+    pub findings: Vec<Finding>,
+    /// How many findings there were beyond those kept.
+    pub more: u64,
+}
+
+impl Report {
+    /// Tells whether nothing is wrong.
+    pub fn is_sound(&self) -> bool {
+        self.findings.is_empty()
+    }
+}
+
+/// Something that is wrong.
+#[derive(Debug)]
+pub struct Finding {
+    /// The line, from 1, if it is about one.
+    pub line: Option<u64>,
+    /// Where that line begins in the file.
+    pub offset: Option<u64>,
+    /// What is wrong.
+    pub what: FindingKind,
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.line, self.offset) {
+            (Some(line), Some(offset)) => write!(f, "line {line}, byte {offset}: {}", self.what),
+            (Some(line), None) => write!(f, "line {line}: {}", self.what),
+            _ => write!(f, "{}", self.what),
+        }
+    }
+}
+
+/// What can be wrong with a run.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum FindingKind {
+    /// A line holds no event.
+    #[error("{0}")]
+    Damaged(DamageKind),
+    /// A number is not the next one.
+    #[error("seq is {found}, expected {expected}")]
+    Number {
+        /// The number that should have come.
+        expected: u64,
+        /// The one that did.
+        found: u64,
+    },
+    /// A line belongs to another run.
+    #[error("run_id is {found}, not that of the file")]
+    ForeignRun {
+        /// The run it names.
+        found: RunId,
+    },
+    /// A line names another parent than the first one.
+    #[error("parent_run_id differs from that of line 1")]
+    OtherParent,
+    /// A payload is not of its type's shape.
+    #[error("{}: {}", .0, .0.source)]
+    Payload(PayloadError),
+    /// Something completed that never started.
+    #[error("{completed} at {path:?} without its {start}")]
+    Unstarted {
+        /// The completion.
+        completed: Kind,
+        /// The start that is missing.
+        start: Kind,
+        /// Where.
+        path: String,
+    },
+    /// Something started and never completed, and nobody writes the run any more.
+    #[error("{start} at {path:?} never completed")]
+    Unfinished {
+        /// The start.
+        start: Kind,
+        /// Where.
+        path: String,
+    },
+    /// An event stands behind the end of its run.
+    #[error("{kind} after the run's end")]
+    AfterEnd {
+        /// The event's type.
+        kind: Kind,
+    },
+    /// Two calls share an id.
+    #[error("tool call {call_id:?} stands twice")]
+    CallTwice {
+        /// The id.
+        call_id: String,
+    },
+    /// A result answers no call, or one that was answered already.
+    #[error("tool result {call_id:?} answers no open call")]
+    ResultWithoutCall {
+        /// The id.
+        call_id: String,
+    },
+    /// A called run has no transcript.
+    #[error("called run {child} has no transcript")]
+    ChildMissing {
+        /// The called run.
+        child: RunId,
+    },
+    /// A called run does not name this one as its parent.
+    #[error("called run {child} names {} as its parent", named.as_ref().map_or("nobody", RunId::as_str))]
+    ChildDisowns {
+        /// The called run.
+        child: RunId,
+        /// Whom it names.
+        named: Option<RunId>,
+    },
+    /// The calling run has no transcript.
+    #[error("parent run {parent} has no transcript")]
+    ParentMissing {
+        /// The calling run.
+        parent: RunId,
+    },
+    /// The calling run does not name this one.
+    #[error("parent run {parent} never calls this run")]
+    ParentSilent {
+        /// The calling run.
+        parent: RunId,
+    },
+    /// A file or directory is open to others.
+    #[error("{} has mode {found:04o}, wider than {wanted:04o}", path.display())]
+    Mode {
+        /// The file or directory.
+        path: PathBuf,
+        /// Its mode.
+        found: u32,
+        /// The widest mode allowed.
+        wanted: u32,
+    },
+}
+
+/// Checks one run: each line well-formed, numbers without gaps, starts and ends in pairs, links
+/// true in both directions, files closed to others.
+pub fn verify_run(layout: &Layout, run: &RunId) -> Result<Report, ReadError> {
+    let path = layout.transcript(run);
+    let mut report = Report {
+        run_id: run.clone(),
+        path: path.clone(),
+        events: 0,
+        findings: Vec::new(),
+        more: 0,
+    };
+    let live = writer_of(&path).map_err(|source| io_error(&path, source))?.is_some();
+    let mut fold = Fold::new(run.clone());
+    let mut reader = Reader::open(&path)?;
+    let mut line = 0;
+    loop {
+        let offset = reader.offset();
+        let Some(read) = reader.next() else { break };
+        line += 1;
+        match read {
+            Ok(event) => {
+                report.events += 1;
+                fold.check(&event, &mut |what| report.add(Some(line), Some(offset), what));
+            }
+            Err(ReadProblem::Damaged { damage, .. }) => {
+                // A line in the making is not damage.
+                if !(live && matches!(damage.what, DamageKind::TornTail(_))) {
+                    report.add(Some(line), Some(offset), FindingKind::Damaged(damage.what));
+                }
+            }
+            Err(ReadProblem::Io(error)) => return Err(error),
+        }
+    }
+    if !live {
+        fold.check_end(&mut |line, what| report.add(Some(line), None, what));
+    }
+    check_links(layout, &fold, &mut report)?;
+    check_modes(layout, &mut report)?;
+    Ok(report)
+}
+
+impl Report {
+    fn add(&mut self, line: Option<u64>, offset: Option<u64>, what: FindingKind) {
+        if self.findings.len() < KEPT {
+            self.findings.push(Finding { line, offset, what });
+        } else {
+            self.more += 1;
+        }
+    }
+}
+
+/// What the lines so far oblige the following ones to.
+struct Fold {
+    run: RunId,
+    parent: Option<RunId>,
+    last_seq: u64,
+    ended: bool,
+    spans: OpenSpans,
+    calls: HashSet<u64>,
+    open_calls: HashSet<u64>,
+    children: Vec<RunId>,
+}
+
+impl Fold {
+    fn new(run: RunId) -> Self {
+        Fold {
+            run,
+            parent: None,
+            last_seq: 0,
+            ended: false,
+            spans: OpenSpans::default(),
+            calls: HashSet::new(),
+            open_calls: HashSet::new(),
+            children: Vec::new(),
+        }
+    }
+
+    fn check(&mut self, event: &Event, found: &mut impl FnMut(FindingKind)) {
+        self.check_envelope(event, found);
+        if let Err(unstarted) = self.spans.add(event) {
+            found(FindingKind::Unstarted {
+                completed: event.kind.clone(),
+                start: unstarted.start,
+                path: event.path.to_string(),
+            });
+        }
+        match event.decode_payload() {
+            Ok(Payload::ToolCall(call)) => self.check_call(&call.call_id, found),
+            Ok(Payload::ToolResult(result)) => self.check_result(&result.call_id, found),
+            Ok(_) => {}
+            Err(error) => found(FindingKind::Payload(error)),
+        }
+        if event.kind == Kind::CallWorkflowStarted {
+            self.children.extend(event.child_run_id.clone());
+        }
+    }
+
+    fn check_envelope(&mut self, event: &Event, found: &mut impl FnMut(FindingKind)) {
+        let expected = self.last_seq + 1;
+        if event.seq != expected {
+            found(FindingKind::Number { expected, found: event.seq });
+        }
+        if event.run_id != self.run {
+            found(FindingKind::ForeignRun { found: event.run_id.clone() });
+        }
+        if self.last_seq == 0 {
+            self.parent = event.parent_run_id.clone();
+        } else if event.parent_run_id != self.parent {
+            found(FindingKind::OtherParent);
+        }
+        self.last_seq = event.seq;
+        // A run may be taken up again after its end, and recovery may have something to say.
+        match event.kind {
+            Kind::RunCompleted => self.ended = true,
+            Kind::RunStarted | Kind::System => self.ended = false,
+            _ if self.ended => found(FindingKind::AfterEnd { kind: event.kind.clone() }),
+            _ => {}
+        }
+    }
+
+    fn check_call(&mut self, call_id: &str, found: &mut impl FnMut(FindingKind)) {
+        let key = hash(call_id);
+        if !self.calls.insert(key) {
+            found(FindingKind::CallTwice { call_id: call_id.to_owned() });
+        }
+        self.open_calls.insert(key);
+    }
+
+    fn check_result(&mut self, call_id: &str, found: &mut impl FnMut(FindingKind)) {
+        if !self.open_calls.remove(&hash(call_id)) {
+            found(FindingKind::ResultWithoutCall { call_id: call_id.to_owned() });
+        }
+    }
+
+    fn check_end(&mut self, found: &mut impl FnMut(u64, FindingKind)) {
+        let spans = std::mem::take(&mut self.spans);
+        for span in spans.into_innermost_first() {
+            let (start, path) = (span.kind, span.path.to_string());
+            found(span.seq, FindingKind::Unfinished { start, path });
+        }
+    }
+}
+
+/// Ids are compared by hash: a run may make millions of calls, and all of them must be known.
+fn hash(text: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    text.hash(&mut hasher);
+    hasher.finish()
+}
+
+fn check_links(layout: &Layout, fold: &Fold, report: &mut Report) -> Result<(), ReadError> {
+    for child in &fold.children {
+        let what = match first_event(layout, child)? {
+            None => FindingKind::ChildMissing { child: child.clone() },
+            Some(first) if first.parent_run_id.as_ref() == Some(&fold.run) => continue,
+            Some(first) => {
+                FindingKind::ChildDisowns { child: child.clone(), named: first.parent_run_id }
+            }
+        };
+        report.add(None, None, what);
+    }
+    if let Some(parent) = &fold.parent {
+        match calls(layout, parent, &fold.run)? {
+            Called::Yes => {}
+            Called::No => {
+                report.add(None, None, FindingKind::ParentSilent { parent: parent.clone() })
+            }
+            Called::NoTranscript => {
+                report.add(None, None, FindingKind::ParentMissing { parent: parent.clone() });
+            }
+        }
+    }
+    Ok(())
+}
+
+fn first_event(layout: &Layout, run: &RunId) -> Result<Option<Event>, ReadError> {
+    let path = layout.transcript(run);
+    if !path.is_file() {
+        return Ok(None);
+    }
+    Ok(Reader::open(path)?.find_map(Result::ok))
+}
+
+enum Called {
+    Yes,
+    No,
+    NoTranscript,
+}
+
+fn calls(layout: &Layout, parent: &RunId, child: &RunId) -> Result<Called, ReadError> {
+    let path = layout.transcript(parent);
+    if !path.is_file() {
+        return Ok(Called::NoTranscript);
+    }
+    let names_child = |event: &Event| event.child_run_id.as_ref() == Some(child);
+    let mut events = Reader::open(path)?.filter_map(Result::ok);
+    Ok(if events.any(|event| names_child(&event)) { Called::Yes } else { Called::No })
+}
+
+fn check_modes(layout: &Layout, report: &mut Report) -> Result<(), ReadError> {
+    let checked = [
+        (report.path.clone(), FILE_MODE),
+        (layout.torn(&report.run_id), FILE_MODE),
+        (layout.transcripts(), DIR_MODE),
+    ];
+    for (path, wanted) in checked.into_iter().filter(|(path, _)| path.exists()) {
+        let metadata = path.metadata().map_err(|source| io_error(&path, source))?;
+        if let Some(found) = excess_mode(&metadata, wanted) {
+            report.add(None, None, FindingKind::Mode { path, found, wanted });
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,24 @@
+//! A clock that moves only when it is looked at.
+
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use quipu_event::Timestamp;
+use quipu_journal::Clock;
+
+/// Starts at 2026-01-02T03:04:05Z and goes one millisecond further each time it is asked.
+#[derive(Debug)]
+pub struct SteppingClock {
+    micros: AtomicI64,
+}
+
+impl Default for SteppingClock {
+    fn default() -> Self {
+        SteppingClock { micros: AtomicI64::new(1_767_323_045_000_000) }
+    }
+}
+
+impl Clock for SteppingClock {
+    fn now(&self) -> Timestamp {
+        Timestamp::from_micros(self.micros.fetch_add(1000, Ordering::Relaxed))
+    }
+}

@@ -1,0 +1,67 @@
+//! A storage directory that vanishes with the test.
+
+use std::sync::Arc;
+
+use quipu_event::{Event, RunId, RunIdentity};
+use quipu_journal::{Layout, Options, Reader, Recorder};
+
+use crate::clock::SteppingClock;
+
+/// A storage directory in a temporary place.
+pub struct TestStorage {
+    dir: tempfile::TempDir,
+    /// Where runs lie in it.
+    pub layout: Layout,
+}
+
+impl TestStorage {
+    /// Makes an empty one.
+    pub fn new() -> Self {
+        let dir = tempfile::tempdir().expect("a temporary directory can be made");
+        let layout = Layout::new(dir.path().join("storage"));
+        TestStorage { dir, layout }
+    }
+
+    /// Returns the directory that holds it.
+    pub fn dir(&self) -> &std::path::Path {
+        self.dir.path()
+    }
+
+    /// Begins the run `id` with a stepping clock.
+    pub fn create(&self, id: &str) -> Recorder {
+        self.create_with(id, options())
+    }
+
+    /// Begins the run `id`.
+    pub fn create_with(&self, id: &str, options: Options) -> Recorder {
+        let run_id = run_id(id);
+        let run = RunIdentity { run_id, parent_run_id: None };
+        Recorder::create(&self.layout, run, options).expect("a new run can be made")
+    }
+
+    /// Reads the run `id`, which must be without damage.
+    pub fn events(&self, id: &str) -> Vec<Event> {
+        let reader = Reader::open(self.layout.transcript(&run_id(id))).expect("the run exists");
+        reader.map(|event| event.expect("the run is without damage")).collect()
+    }
+
+    /// Returns the bytes of the run `id`.
+    pub fn bytes(&self, id: &str) -> Vec<u8> {
+        std::fs::read(self.layout.transcript(&run_id(id))).expect("the run exists")
+    }
+}
+
+impl Default for TestStorage {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// Returns default options with a stepping clock.
+fn options() -> Options {
+    Options { clock: Arc::new(SteppingClock::default()), ..Options::default() }
+}
+
+fn run_id(id: &str) -> RunId {
+    RunId::parse(id).expect("tests use proper ids")
+}
