@@ -1,0 +1,61 @@
+//! Benchmarks: each row is a ratio measured in one run, so that noise hits both sides alike.
+//!
+//! `make bench` runs all rows, prints a table and writes `target/bench/summary.json`. Name rows
+//! on the command line to run only those whose name contains one of the words.
+
+mod list;
+mod measure;
+mod read;
+mod record;
+mod row;
+mod sample;
+mod subscribe;
+mod sync;
+
+use std::path::PathBuf;
+
+use row::{Outcome, Row};
+
+/// Every row, in the order of the table.
+const ROWS: &[Row] = &[
+    Row {
+        name: "record_600b_1_producer",
+        goal: "≥ 0.70 of one raw write per line",
+        run: record::one_producer,
+    },
+    Row {
+        name: "record_600b_8_producers",
+        goal: "≥ 1.0 of one raw write per line by one thread",
+        run: record::eight_producers,
+    },
+    Row { name: "record_100kb", goal: "≥ 0.5 of raw bytes/s", run: record::large_blocks },
+    Row {
+        name: "record_with_stuck_and_healthy_subscriber",
+        goal: "≥ 0.95 of none; the healthy one loses nothing",
+        run: subscribe::stuck_and_healthy,
+    },
+    Row {
+        name: "record_always_64_producers",
+        goal: "≥ 20 × one fdatasync per event",
+        run: sync::group_commit,
+    },
+    Row { name: "typed_read", goal: "≥ 300 MB/s a core", run: read::typed },
+    Row { name: "type_scan", goal: "≥ 2,000 MB/s a core", run: read::by_type },
+    Row { name: "flat_memory_5gb", goal: "flat: ≤ 64 MB at its peak", run: read::flat_memory },
+    Row { name: "ls_100k_runs", goal: "< 1 s warm", run: list::hundred_thousand },
+];
+
+fn main() -> anyhow::Result<()> {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let chosen = |row: &&Row| words.is_empty() || words.iter().any(|word| row.name.contains(word));
+    let home = PathBuf::from(std::env::var("QUIPU_BENCH_DIR").unwrap_or("target/bench".into()));
+    std::fs::create_dir_all(&home)?;
+    let mut outcomes: Vec<(&Row, Outcome)> = Vec::new();
+    for row in ROWS.iter().filter(chosen) {
+        row::announce(row);
+        let place = tempfile::Builder::new().prefix("bench-").tempdir_in(&home)?;
+        outcomes.push((row, (row.run)(place.path())?));
+    }
+    row::print_table(&outcomes);
+    row::write_summary(&home.join("summary.json"), &outcomes)
+}

@@ -1,0 +1,56 @@
+//! Ways to look at a run: each view is a fold over its events.
+//!
+//! A view takes one event after the other and answers with a value. It neither knows nor cares
+//! whether the events come from a file, from a live subscription or from a test, so a live screen
+//! and a replay cannot differ. Two views so far: [`tree`], the steps of a run with their
+//! iterations, attempts and child runs, and [`summary`], its counts, durations and tokens.
+//!
+//! # Promises
+//!
+//! - A live fold and a replay give the same tree.
+//! - The tree rebuilt from the events of a run is the structure of the run.
+//! - A step whose parent was never started still appears.
+//! - The last attempt decides how a step ended.
+//! - A failure is never folded away.
+//! - Joining ends even when runs call each other in a circle.
+//! - A path of any length is folded without exhausting the stack.
+//! - A payload that does not decode is counted and never fails a fold.
+//! - Tokens are summed over `usage` events only.
+//! - A summary does not grow with the iterations of a loop.
+//! - Summaries of several runs add up.
+//!
+//! # What it refuses to do
+//!
+//! It never opens a file, looks at a clock or prints. A child run is asked for through a function
+//! that the caller hands in, and a drawn tree is a list of rows that the caller colours.
+//!
+//! # Example
+//!
+//! ```
+//! use quipu_view::{Summary, TreeBuilder, tree};
+//!
+//! let lines = [
+//!     r#"{"seq":1,"run_id":"r","type":"step.started","path":"build","timestamp":"2026-01-01T00:00:00Z","payload":{"name":"build","kind":"command"}}"#,
+//!     r#"{"seq":2,"run_id":"r","type":"step.completed","path":"build","timestamp":"2026-01-01T00:00:02Z","payload":{"name":"build","kind":"command","status":"succeeded"}}"#,
+//! ];
+//! let mut builder = TreeBuilder::default();
+//! let mut summary = Summary::default();
+//! for line in lines {
+//!     let event = quipu_event::decode_line(line.as_bytes())?;
+//!     builder.add(&event);
+//!     summary.add(&event);
+//! }
+//! let run = builder.finish().expect("two events were added");
+//! let rows = tree::render(&run, &tree::RenderOptions::default());
+//! assert_eq!(rows[1].to_string(), "└─ build (command): succeeded, 2000 ms");
+//! assert_eq!(summary.steps["build"].occurrences, 1);
+//! # Ok::<(), quipu_event::LineError>(())
+//! ```
+
+mod path;
+mod reading;
+pub mod summary;
+pub mod tree;
+
+pub use summary::Summary;
+pub use tree::{RunTree, TreeBuilder};

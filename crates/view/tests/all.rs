@@ -1,0 +1,18 @@
+//! The crate's one test binary. A new view gets a module of its own in `all/`.
+//!
+//! - `transcript`: short lines → events, for all other modules
+//! - `tree`, `foreign`, `join`, `render`: the tree, by what is asked of it
+//! - `structure`: random runs, rebuilt from their events
+//! - `summary`: counts, durations, tokens
+//! - `robustness`: whatever a line may hold
+
+mod all {
+    mod foreign;
+    mod join;
+    mod render;
+    mod robustness;
+    mod structure;
+    mod summary;
+    mod transcript;
+    mod tree;
+}
