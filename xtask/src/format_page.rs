@@ -25,7 +25,7 @@ pub(crate) fn check(
     let types: Vec<&str> = Kind::ALL.iter().map(Kind::as_str).collect();
     let golden = repository.read(GOLDEN).unwrap_or_default();
     let parts = [
-        ("types", type_tables::render(&quipu_event::schema::line_schema(), &types)),
+        ("types", type_tables::render(&quipu_event::schema::written_line_schema(), &types)),
         ("example", render_examples(&golden, &types, report)),
     ];
     let mut drift = None;

@@ -5,7 +5,8 @@ use tracing_subscriber::EnvFilter;
 /// Starts telling warnings and errors, and more with each `-v`. `QUIPU_LOG` overrules.
 pub(crate) fn start(verbose: u8) {
     let level = match verbose {
-        0 => "warn",
+        // A recorder that stops says so to its caller, and the command tells it with a hint.
+        0 => "warn,quipu_journal::sink=off",
         1 => "info",
         2 => "debug",
         _ => "trace",

@@ -3,6 +3,7 @@
 mod args;
 mod commands;
 mod exit;
+mod format;
 mod logging;
 mod output;
 mod settings;

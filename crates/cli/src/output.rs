@@ -1,10 +1,13 @@
 //! The screen: colour, width, paging. The only place that prints to stdout.
 
+use std::fmt;
 use std::io::{self, IsTerminal, Write};
 use std::process::{Child, Command, Stdio};
 
 use anstream::adapter::StripBytes;
 
+use crate::format::exact::TerminalJson;
+use crate::format::visible::visible;
 use crate::settings::ColorChoice;
 
 /// Where a command's output goes.
@@ -44,13 +47,26 @@ impl Screen {
         Box::new(io::BufWriter::with_capacity(64 * 1024, anstream::stdout()))
     }
 
+    /// Returns stdout for JSON, which no colour filter may touch: to the byte for a program, and
+    /// without anything that a terminal would obey for a person.
+    pub(crate) fn data(self) -> Box<dyn Write> {
+        let out = io::BufWriter::with_capacity(64 * 1024, io::stdout());
+        if self.is_terminal() { Box::new(TerminalJson::new(out)) } else { Box::new(out) }
+    }
+
     /// Prints one JSON value and a line feed.
     pub(crate) fn print_json(self, value: &impl serde::Serialize) -> anyhow::Result<()> {
-        let mut out = self.stdout();
+        let mut out = self.data();
         serde_json::to_writer(&mut out, value)?;
         writeln!(out)?;
         out.flush()?;
         Ok(())
+    }
+
+    /// Tells a person something on stderr, beside the output proper.
+    pub(crate) fn note(self, text: impl fmt::Display) {
+        // Nothing is left to do when even stderr refuses.
+        let _ = writeln!(anstream::stderr(), "{}", visible(&text.to_string()));
     }
 
     /// Returns stdout through the user's pager when a person looks at it, else plain stdout.

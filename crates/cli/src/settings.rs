@@ -16,6 +16,8 @@ const FILE_NAME: &str = "quipu.toml";
 /// Every effective setting, each with where it came from.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
+    /// The settings file that was found.
+    pub(crate) file: Option<PathBuf>,
     pub(crate) storage: Setting<PathBuf>,
     pub(crate) color: Setting<ColorChoice>,
     pub(crate) durability: Setting<Durability>,
@@ -103,6 +105,7 @@ impl Settings {
             Some(path) => Some((read_file(&path)?, path)),
             None => None,
         };
+        let found_at = found.as_ref().map(|(_, path)| path.clone());
         let (file, path) = found.unwrap_or_default();
         let from_file = |path: &Path| Source::File(path.to_owned());
         let durability = match &file.durability {
@@ -117,6 +120,7 @@ impl Settings {
             None => storage,
         };
         Ok(Settings {
+            file: found_at,
             storage: pick(
                 global.storage.clone().map(|value| (value, Source::Flag("--storage"))),
                 variable("QUIPU_STORAGE", |text| Ok(PathBuf::from(text)))?,

@@ -188,9 +188,8 @@ impl Serialize for ContentBlock {
 }
 
 /// All fields a block may have, whatever its type: one pass decodes any of them.
-#[derive(Deserialize, schemars::JsonSchema)]
-#[schemars(rename = "ContentBlock")]
-pub(crate) struct AnyBlock {
+#[derive(Deserialize)]
+struct AnyBlock {
     #[serde(rename = "type")]
     block_type: String,
     fidelity: Option<Fidelity>,
@@ -254,6 +253,30 @@ impl schemars::JsonSchema for ContentBlock {
         "ContentBlock".into()
     }
     fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        AnyBlock::json_schema(generator)
+        let fidelity = generator.subschema_for::<Fidelity>();
+        let purpose = generator.subschema_for::<Purpose>();
+        let text = |meaning: &str| serde_json::json!({ "type": "string", "description": meaning });
+        schemars::json_schema!({
+            "description": "One piece of a message or step. Which fields it has depends on its type.",
+            "type": "object",
+            "required": ["type", "fidelity"],
+            "properties": {
+                "type": text("`text`, `thinking`, `tool_use`, `tool_result`, `command` or `stream`."),
+                "fidelity": fidelity,
+                "text": text("Of `text`: the text."),
+                "thinking": text("Of `thinking`: the reasoning that the agent showed."),
+                "signature": text("Of `thinking`: the provider's seal on it, if there is one."),
+                "tool_name": text("Of `tool_use`: which tool."),
+                "tool_id": text("Of `tool_use` and `tool_result`: the call's id, equal to `call_id` of its `tool.call`."),
+                "tool_input": { "description": "Of `tool_use`: the arguments." },
+                "tool_content": { "description": "Of `tool_result`: the answer, as the model was told." },
+                "is_error": { "type": "boolean", "description": "Of `tool_result`: whether the tool failed, if the agent said." },
+                "command": text("Of `command`: the command as it was run."),
+                "exit_code": { "type": "integer", "description": "Of `command`: its exit code, once known." },
+                "output": text("Of `command`: its output, once known."),
+                "chunk": text("Of `stream`: a piece of a stream, when partial recording is asked for."),
+                "purpose": purpose,
+            },
+        })
     }
 }

@@ -4,10 +4,14 @@
 //! It differs in speed, see [`crate::escape`], and in refusing values nested deeper than
 //! [`MAX_DEPTH`], so that no producer can make a line that ordinary readers refuse.
 
+mod compound;
+
 use std::fmt;
 
 use serde::Serialize;
 use serde::ser;
+
+use compound::{Compound, Variant};
 
 use crate::escape::write_string;
 use crate::json::{self, RAW_TOKEN};
@@ -86,56 +90,6 @@ impl Encoder<'_> {
             Some(number) => self.out.push_str(&number.to_string()),
             None => self.out.push_str("null"),
         }
-    }
-}
-
-/// An array, object or raw value under construction.
-struct Compound<'a, 'b> {
-    encoder: &'a mut Encoder<'b>,
-    state: State,
-}
-
-#[derive(PartialEq)]
-enum State {
-    /// Nothing written yet inside the brackets.
-    Empty,
-    /// Something written; a comma comes first.
-    Rest,
-    /// The one field holds JSON text that goes out as it is.
-    Raw,
-}
-
-impl Compound<'_, '_> {
-    fn separate(&mut self) {
-        match self.state {
-            State::Empty => self.state = State::Rest,
-            State::Rest | State::Raw => self.encoder.out.push(','),
-        }
-    }
-
-    fn element<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), EncodeError> {
-        self.separate();
-        value.serialize(&mut *self.encoder)
-    }
-
-    fn field<T: Serialize + ?Sized>(&mut self, key: &str, value: &T) -> Result<(), EncodeError> {
-        if self.state == State::Raw {
-            self.encoder.strings = Strings::Raw;
-            let written = value.serialize(&mut *self.encoder);
-            self.encoder.strings = Strings::Quoted;
-            return written;
-        }
-        self.separate();
-        write_string(self.encoder.out, key);
-        self.encoder.out.push(':');
-        value.serialize(&mut *self.encoder)
-    }
-
-    fn finish(self, bracket: char) -> Result<(), EncodeError> {
-        if self.state != State::Raw {
-            self.encoder.close(bracket);
-        }
-        Ok(())
     }
 }
 
@@ -222,6 +176,8 @@ impl<'a, 'b> ser::Serializer for &'a mut Encoder<'b> {
             write_string(self.out, value);
         } else if json::nests_deeper_than(value, MAX_DEPTH - self.depth) {
             return Err(EncodeError::TooDeep);
+        } else if json::has_line_feed(value) {
+            self.out.push_str(&json::compact(value));
         } else {
             self.out.push_str(value);
         }
@@ -283,7 +239,7 @@ impl<'a, 'b> ser::Serializer for &'a mut Encoder<'b> {
 
     fn serialize_seq(self, _: Option<usize>) -> Result<Compound<'a, 'b>, EncodeError> {
         self.open('[')?;
-        Ok(Compound { encoder: self, state: State::Empty })
+        Ok(Compound::empty(self))
     }
 
     fn serialize_tuple(self, len: usize) -> Result<Compound<'a, 'b>, EncodeError> {
@@ -310,7 +266,7 @@ impl<'a, 'b> ser::Serializer for &'a mut Encoder<'b> {
 
     fn serialize_map(self, _: Option<usize>) -> Result<Compound<'a, 'b>, EncodeError> {
         self.open('{')?;
-        Ok(Compound { encoder: self, state: State::Empty })
+        Ok(Compound::empty(self))
     }
 
     fn serialize_struct(
@@ -319,7 +275,7 @@ impl<'a, 'b> ser::Serializer for &'a mut Encoder<'b> {
         _: usize,
     ) -> Result<Compound<'a, 'b>, EncodeError> {
         if name == RAW_TOKEN {
-            return Ok(Compound { encoder: self, state: State::Raw });
+            return Ok(Compound::raw(self));
         }
         self.serialize_map(None)
     }
@@ -332,129 +288,5 @@ impl<'a, 'b> ser::Serializer for &'a mut Encoder<'b> {
         _: usize,
     ) -> Result<Variant<'a, 'b>, EncodeError> {
         Variant::open(self, variant, '{')
-    }
-}
-
-impl ser::SerializeSeq for Compound<'_, '_> {
-    type Ok = ();
-    type Error = EncodeError;
-    fn serialize_element<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), EncodeError> {
-        self.element(value)
-    }
-    fn end(self) -> Result<(), EncodeError> {
-        self.finish(']')
-    }
-}
-
-impl ser::SerializeTuple for Compound<'_, '_> {
-    type Ok = ();
-    type Error = EncodeError;
-    fn serialize_element<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), EncodeError> {
-        self.element(value)
-    }
-    fn end(self) -> Result<(), EncodeError> {
-        self.finish(']')
-    }
-}
-
-impl ser::SerializeTupleStruct for Compound<'_, '_> {
-    type Ok = ();
-    type Error = EncodeError;
-    fn serialize_field<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), EncodeError> {
-        self.element(value)
-    }
-    fn end(self) -> Result<(), EncodeError> {
-        self.finish(']')
-    }
-}
-
-impl ser::SerializeMap for Compound<'_, '_> {
-    type Ok = ();
-    type Error = EncodeError;
-    fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<(), EncodeError> {
-        self.separate();
-        // Keys are few and short: serde_json's own rules for what may be a key are taken over.
-        let key = match serde_json::to_value(key) {
-            Ok(serde_json::Value::String(text)) => text,
-            Ok(value @ (serde_json::Value::Number(_) | serde_json::Value::Bool(_))) => {
-                value.to_string()
-            }
-            _ => return Err(EncodeError::BadKey),
-        };
-        write_string(self.encoder.out, &key);
-        Ok(())
-    }
-    fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), EncodeError> {
-        self.encoder.out.push(':');
-        value.serialize(&mut *self.encoder)
-    }
-    fn end(self) -> Result<(), EncodeError> {
-        self.finish('}')
-    }
-}
-
-impl ser::SerializeStruct for Compound<'_, '_> {
-    type Ok = ();
-    type Error = EncodeError;
-    fn serialize_field<T: Serialize + ?Sized>(
-        &mut self,
-        key: &'static str,
-        value: &T,
-    ) -> Result<(), EncodeError> {
-        self.field(key, value)
-    }
-    fn end(self) -> Result<(), EncodeError> {
-        self.finish('}')
-    }
-}
-
-/// The content of an enum variant: `{"variant": [...]}` or `{"variant": {...}}`.
-struct Variant<'a, 'b> {
-    inner: Compound<'a, 'b>,
-}
-
-impl<'a, 'b> Variant<'a, 'b> {
-    fn open(
-        encoder: &'a mut Encoder<'b>,
-        variant: &str,
-        bracket: char,
-    ) -> Result<Self, EncodeError> {
-        encoder.open('{')?;
-        write_string(encoder.out, variant);
-        encoder.out.push(':');
-        encoder.open(bracket)?;
-        Ok(Variant { inner: Compound { encoder, state: State::Empty } })
-    }
-
-    fn finish(self, bracket: char) -> Result<(), EncodeError> {
-        self.inner.encoder.close(bracket);
-        self.inner.encoder.close('}');
-        Ok(())
-    }
-}
-
-impl ser::SerializeTupleVariant for Variant<'_, '_> {
-    type Ok = ();
-    type Error = EncodeError;
-    fn serialize_field<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), EncodeError> {
-        self.inner.element(value)
-    }
-    fn end(self) -> Result<(), EncodeError> {
-        self.finish(']')
-    }
-}
-
-impl ser::SerializeStructVariant for Variant<'_, '_> {
-    type Ok = ();
-    type Error = EncodeError;
-    fn serialize_field<T: Serialize + ?Sized>(
-        &mut self,
-        key: &'static str,
-        value: &T,
-    ) -> Result<(), EncodeError> {
-        self.inner.field(key, value)
-    }
-    fn end(self) -> Result<(), EncodeError> {
-        self.finish('}')
     }
 }

@@ -10,28 +10,52 @@ const HIGHS: u64 = 0x8080_8080_8080_8080;
 pub(crate) fn write_string(out: &mut String, text: &str) {
     out.reserve(text.len() + 2);
     out.push('"');
-    let mut written = 0;
-    while let Some(special) = find_special(text.as_bytes(), written) {
-        out.push_str(&text[written..special]);
-        write_escape(out, text.as_bytes()[special]);
-        written = special + 1;
+    match find_special(text.as_bytes(), 0) {
+        None => out.push_str(text),
+        Some(first) => write_escaped(out, text, first),
     }
-    out.push_str(&text[written..]);
     out.push('"');
 }
 
+/// Appends `text`, whose first special byte is at `special`.
+fn write_escaped(out: &mut String, text: &str, mut special: usize) {
+    let mut written = 0;
+    loop {
+        out.push_str(&text[written..special]);
+        write_escape(out, text.as_bytes()[special]);
+        written = special + 1;
+        match find_special(text.as_bytes(), written) {
+            Some(next) => special = next,
+            None => break out.push_str(&text[written..]),
+        }
+    }
+}
+
 /// Returns the first place at or after `from` that holds a quote, a backslash or a control byte.
-fn find_special(bytes: &[u8], from: usize) -> Option<usize> {
+pub(crate) fn find_special(bytes: &[u8], from: usize) -> Option<usize> {
     let mut at = from;
+    // Four words at a time first: the compiler turns this into vector instructions.
+    while let Some(block) = bytes.get(at..at + 32) {
+        let marks = block.chunks_exact(8).fold(0, |marks, chunk| marks | specials(word(chunk)));
+        if marks != 0 {
+            break;
+        }
+        at += 32;
+    }
     while let Some(chunk) = bytes.get(at..at + 8) {
-        let word = u64::from_le_bytes(chunk.try_into().ok()?);
-        let marks = specials(word);
+        let marks = specials(word(chunk));
         if marks != 0 {
             return Some(at + (marks.trailing_zeros() / 8) as usize);
         }
         at += 8;
     }
-    bytes[at..].iter().position(|&b| b < 0x20 || b == b'"' || b == b'\\').map(|found| at + found)
+    let rest = &bytes[at..];
+    rest.iter().position(|&b| b < 0x20 || b == b'"' || b == b'\\').map(|found| at + found)
+}
+
+/// Reads eight bytes as one word, the first byte lowest.
+fn word(chunk: &[u8]) -> u64 {
+    chunk.try_into().map_or(0, u64::from_le_bytes)
 }
 
 /// Marks the high bit of each special byte of `word`.

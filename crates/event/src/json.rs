@@ -5,6 +5,7 @@
 //! [`Json::decode`].
 
 use std::fmt;
+use std::hash::{Hash, Hasher};
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -18,8 +19,21 @@ pub(crate) const RAW_TOKEN: &str = "$serde_json::private::RawValue";
 /// A JSON value as text, without a line feed in it.
 ///
 /// Two values are equal when their texts are.
-#[derive(Clone, PartialEq, Eq, Hash)]
-pub struct Json(String);
+#[derive(Clone)]
+pub struct Json {
+    text: String,
+    nesting: Nesting,
+}
+
+/// What is known of how deep a value nests.
+#[derive(Clone, Copy, PartialEq)]
+enum Nesting {
+    /// No deeper than [`MAX_DEPTH`].
+    Bounded,
+    /// It was read as a part of something else. Reading keeps whatever is there; whoever wants to
+    /// write it again has to look.
+    Unchecked,
+}
 
 /// A text that cannot become a [`Json`].
 #[derive(Debug, thiserror::Error)]
@@ -35,12 +49,17 @@ pub enum JsonError {
 impl Json {
     /// Returns `null`.
     pub fn null() -> Self {
-        Json("null".into())
+        Json::trusted("null".into())
     }
 
     /// Takes text that this crate has just made itself.
     pub(crate) fn trusted(text: String) -> Self {
-        Json(text)
+        Json { text, nesting: Nesting::Bounded }
+    }
+
+    /// Takes `text`, made from this value's own without nesting it any deeper.
+    pub(crate) fn with_text(&self, text: String) -> Self {
+        Json { text, nesting: self.nesting }
     }
 
     /// Encodes any serialisable value.
@@ -49,7 +68,7 @@ impl Json {
     pub fn encode<T: Serialize + ?Sized>(value: &T) -> Result<Self, EncodeError> {
         let mut text = String::with_capacity(512);
         write_value(&mut text, value)?;
-        Ok(Json(text))
+        Ok(Json::trusted(text))
     }
 
     /// Takes JSON text from a producer: checks it and strips the white space around its parts.
@@ -64,31 +83,39 @@ impl Json {
         if nests_deeper_than(raw.get(), MAX_DEPTH) {
             return Err(JsonError::TooDeep);
         }
-        Ok(Json(compact(raw.get())))
+        Ok(Json::trusted(compact(raw.get())))
     }
 
     /// Returns the text.
     pub fn as_str(&self) -> &str {
-        &self.0
+        &self.text
     }
 
     /// Tells whether this is `null`.
     pub fn is_null(&self) -> bool {
-        self.0 == "null"
+        self.text == "null"
     }
 
     /// Tells whether this is an object.
     pub fn is_object(&self) -> bool {
-        self.0.starts_with('{')
+        self.text.starts_with('{')
+    }
+
+    /// Tells whether the value nests deeper than [`MAX_DEPTH`], so that it must not be written.
+    ///
+    /// Only a value that was read as a part of something else can; for all others the answer
+    /// costs nothing.
+    pub fn nests_too_deep(&self) -> bool {
+        self.nesting == Nesting::Unchecked && nests_deeper_than(&self.text, MAX_DEPTH)
     }
 
     /// Decodes the value as `T`.
     ///
     /// Text with half a surrogate pair in it is decoded as if U+FFFD stood there.
     pub fn decode<T: DeserializeOwned>(&self) -> serde_json::Result<T> {
-        serde_json::from_str(&self.0).or_else(|error| {
-            if self.0.contains("\\u") {
-                serde_json::from_str(&compact(&self.0)).map_err(|_| error)
+        serde_json::from_str(&self.text).or_else(|error| {
+            if self.text.contains("\\u") {
+                serde_json::from_str(&compact(&self.text)).map_err(|_| error)
             } else {
                 Err(error)
             }
@@ -102,15 +129,29 @@ impl Default for Json {
     }
 }
 
+impl PartialEq for Json {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text
+    }
+}
+
+impl Eq for Json {}
+
+impl Hash for Json {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.text.hash(state);
+    }
+}
+
 impl fmt::Debug for Json {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(&self.text)
     }
 }
 
 impl fmt::Display for Json {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(&self.text)
     }
 }
 
@@ -118,7 +159,7 @@ impl Serialize for Json {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         use serde::ser::SerializeStruct;
         let mut raw = serializer.serialize_struct(RAW_TOKEN, 1)?;
-        raw.serialize_field(RAW_TOKEN, self.0.as_str())?;
+        raw.serialize_field(RAW_TOKEN, self.text.as_str())?;
         raw.end()
     }
 }
@@ -126,7 +167,8 @@ impl Serialize for Json {
 impl<'de> Deserialize<'de> for Json {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text: Box<str> = Box::<RawValue>::deserialize(deserializer)?.into();
-        Ok(Json(text.into_string()))
+        let text = if has_line_feed(&text) { compact(&text) } else { text.into_string() };
+        Ok(Json { text, nesting: Nesting::Unchecked })
     }
 }
 
@@ -163,8 +205,13 @@ pub(crate) fn nests_deeper_than(text: &str, limit: usize) -> bool {
     deepest > limit
 }
 
+/// Tells whether valid JSON `text` holds a line feed, which can only be white space in it.
+pub(crate) fn has_line_feed(text: &str) -> bool {
+    text.as_bytes().contains(&b'\n')
+}
+
 /// Rewrites valid JSON `text` without white space and without halves of surrogate pairs.
-fn compact(text: &str) -> String {
+pub(crate) fn compact(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for piece in Pieces::of(text) {
         match piece {
@@ -289,6 +336,26 @@ mod tests {
         assert_eq!(Json::encode(&[&inner]), Err(EncodeError::TooDeep));
         let harmless = format!("\"{}\"", "[".repeat(4 * MAX_DEPTH));
         assert!(Json::parse(&harmless).is_ok());
+    }
+
+    #[test]
+    fn a_value_that_was_read_in_passing_knows_whether_it_may_be_written() {
+        let nested = |n: usize| "[".repeat(n) + &"]".repeat(n);
+        let read = |text: &str| serde_json::from_str::<Json>(text).unwrap();
+        assert!(!read(&nested(MAX_DEPTH)).nests_too_deep());
+        assert!(read(&nested(MAX_DEPTH + 1)).nests_too_deep());
+        let masked = read(&nested(MAX_DEPTH + 1).replace("[]", "[\"a\"]"));
+        let masked = masked.rewrite_strings(|_, _| Some("b".to_owned())).unwrap();
+        assert!(masked.nests_too_deep());
+    }
+
+    #[test]
+    fn no_way_in_lets_a_line_feed_through() {
+        let pretty = "{\n  \"a\": [1,\r\n 2]\n}";
+        assert_eq!(Json::parse(pretty).unwrap().as_str(), r#"{"a":[1,2]}"#);
+        assert_eq!(serde_json::from_str::<Json>(pretty).unwrap().as_str(), r#"{"a":[1,2]}"#);
+        let foreign: Box<RawValue> = serde_json::from_str(pretty).unwrap();
+        assert_eq!(Json::encode(&[foreign]).unwrap().as_str(), r#"[{"a":[1,2]}]"#);
     }
 
     fn any_value() -> impl Strategy<Value = serde_json::Value> {

@@ -58,7 +58,7 @@ impl Json {
                 key = Some(decoded);
             }
         }
-        changed.then(|| Json::trusted(out))
+        changed.then(|| self.with_text(out))
     }
 }
 

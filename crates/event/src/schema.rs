@@ -10,12 +10,21 @@ use crate::payload::{
 };
 use crate::raw::Origin;
 
-/// Returns the JSON Schema (draft 2020-12) of one line.
+/// Returns the JSON Schema (draft 2020-12) of one line, as readers accept it.
 ///
-/// It is open: unknown types, envelope keys and payload keys are valid, as the format promises.
-/// Only what is known is constrained.
+/// It is open: unknown types, envelope keys and payload keys are valid, as the format promises,
+/// and so is a payload without some of its fields. Only what is there and known is constrained.
 pub fn line_schema() -> Value {
-    let mut generator = SchemaSettings::draft2020_12().for_deserialize().into_generator();
+    schema_of_line(SchemaSettings::draft2020_12().for_deserialize().into_generator())
+}
+
+/// Returns the JSON Schema of one line as our own types write it: fields that are always written
+/// are required.
+pub fn written_line_schema() -> Value {
+    schema_of_line(SchemaSettings::draft2020_12().for_serialize().into_generator())
+}
+
+fn schema_of_line(mut generator: SchemaGenerator) -> Value {
     let origin = subschema::<Origin>(&mut generator);
     let by_type: Vec<Value> = Kind::ALL
         .iter()

@@ -2,6 +2,8 @@
 //!
 //! This file converts and prints; it never looks at a clock. The recorder does that.
 
+mod civil;
+
 use std::fmt;
 
 use jiff::fmt::temporal::{DateTimeParser, DateTimePrinter};
@@ -29,9 +31,8 @@ static NANOS: DateTimePrinter = DateTimePrinter::new().precision(Some(9));
 impl Timestamp {
     /// Makes a timestamp from microseconds since 1970, clamped to the years -9999 to 9999.
     pub fn from_micros(micros: i64) -> Self {
-        let clamped = micros
-            .clamp(jiff::Timestamp::MIN.as_microsecond(), jiff::Timestamp::MAX.as_microsecond());
-        Timestamp(jiff::Timestamp::from_microsecond(clamped).unwrap_or(jiff::Timestamp::UNIX_EPOCH))
+        let edge = if micros < 0 { jiff::Timestamp::MIN } else { jiff::Timestamp::MAX };
+        Timestamp(jiff::Timestamp::from_microsecond(micros).unwrap_or(edge))
     }
 
     /// Returns microseconds since 1970.
@@ -46,6 +47,9 @@ impl Timestamp {
 
     /// Reads an RFC 3339 time with any offset.
     pub fn parse(text: &str) -> Result<Self, TimestampError> {
+        if let Some(micros) = civil::parse(text.as_bytes()) {
+            return Ok(Timestamp::from_micros(micros));
+        }
         PARSER
             .parse_timestamp(text)
             .map(Timestamp)
@@ -54,6 +58,9 @@ impl Timestamp {
 
     /// Appends the timestamp to `out` as it stands in a line.
     pub fn write_to(self, out: &mut String) {
+        if self.0.subsec_nanosecond() % 1000 == 0 && civil::write(out, self.as_micros()) {
+            return;
+        }
         let printer = if self.0.as_nanosecond() % 1000 == 0 { &MICROS } else { &NANOS };
         // Writing to a `String` has no way to fail.
         let _ = printer.print_timestamp(&self.0, out);

@@ -61,14 +61,18 @@ impl Syncer {
         state.failure.take()
     }
 
-    /// Ends the thread; what it had still to sync is the caller's to sync.
-    pub(crate) fn stop(mut self) {
+    /// Ends the thread and returns what went wrong last, if nobody was told yet.
+    ///
+    /// What it had still to sync is the caller's to sync. A failure is the caller's to report: the
+    /// system tells of lost pages once, and a later sync would find nothing wrong.
+    pub(crate) fn stop(mut self) -> Option<io::Error> {
         self.shared.lock().stop = true;
         self.shared.changed.notify_one();
         if let Some(thread) = self.thread.take() {
             // The thread runs no code that panics; there is nothing to learn from its result.
             let _ = thread.join();
         }
+        self.shared.lock().failure.take()
     }
 }
 
@@ -93,7 +97,46 @@ impl Shared {
             drop(state);
             let outcome = file.sync_data();
             state = self.lock();
-            state.failure = outcome.err();
+            // A later success does not bring back what an earlier failure lost.
+            state.failure = state.failure.take().or(outcome.err());
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A file that can be written but not synced.
+    fn unsyncable() -> (io::PipeReader, File) {
+        let (reader, writer) = io::pipe().unwrap();
+        (reader, std::os::fd::OwnedFd::from(writer).into())
+    }
+
+    #[test]
+    fn what_a_sync_beside_the_producers_lost_is_told_to_the_next_of_them() {
+        let (_reader, file) = unsyncable();
+        let syncer = Syncer::start(file, Duration::ZERO).unwrap();
+        let failure = std::iter::repeat_with(|| syncer.mark_dirty()).flatten().next().unwrap();
+        assert_eq!(failure.kind(), io::ErrorKind::InvalidInput);
+        syncer.stop();
+    }
+
+    #[test]
+    fn what_the_last_sync_lost_is_told_at_the_end() {
+        let (_reader, file) = unsyncable();
+        let syncer = Syncer::start(file, Duration::ZERO).unwrap();
+        assert!(syncer.mark_dirty().is_none());
+        while syncer.shared.lock().failure.is_none() {
+            std::thread::yield_now();
+        }
+        assert!(syncer.stop().is_some());
+    }
+
+    #[test]
+    fn a_syncer_with_nothing_to_do_ends_at_once() {
+        let file = tempfile::tempfile().unwrap();
+        let syncer = Syncer::start(file, Duration::from_secs(3600)).unwrap();
+        assert!(syncer.stop().is_none());
     }
 }

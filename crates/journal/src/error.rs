@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use quipu_event::RunId;
+use quipu_event::{MAX_DEPTH, RunId};
 
 use crate::lock::Holder;
 
@@ -82,6 +82,9 @@ pub enum RecordError {
         /// The transcript.
         path: PathBuf,
     },
+    /// The payload nests deeper than ordinary readers follow.
+    #[error("the payload nests deeper than {MAX_DEPTH} levels; the event was not recorded")]
+    TooDeep,
     /// The mask hook failed, so the event was not let through unmasked.
     #[error("the mask hook failed; the event was not recorded")]
     Mask,

@@ -162,7 +162,6 @@ impl LinesBackward {
     }
 
     /// Returns the line before the one returned last; nothing at the beginning of the file.
-    #[expect(clippy::should_implement_trait, reason = "a line borrows from the walk")]
     pub(crate) fn next(&mut self) -> io::Result<Option<Line<'_>>> {
         if self.end == 0 && !self.fill()? {
             return Ok(None);

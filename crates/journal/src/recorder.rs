@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use quipu_event::{Draft, RunId, RunIdentity};
+use quipu_event::{Draft, Json, RunId, RunIdentity};
 
 use crate::clock::{Clock, SystemClock};
 use crate::combine::Combiner;
@@ -182,10 +182,8 @@ impl Recorder {
             options.durability,
             syncer,
         );
-        // Whoever waits for a disk should not wait for other people's disks too.
-        let patience = if options.durability == Durability::Always { 1 } else { 16 };
         let shared = Shared {
-            door: Combiner::new(sink, patience),
+            door: Combiner::new(sink),
             run,
             path,
             mask: options.mask,
@@ -216,7 +214,7 @@ impl Recorder {
     /// subscribers have it or have it counted as dropped.
     ///
     /// Fails when the disk refuses (said once), and ever after; when the recorder is closed; when
-    /// the mask hook fails. A failure uses up no number.
+    /// the payload nests too deep; when the mask hook fails. A failure uses up no number.
     pub fn record(&self, draft: Draft) -> Result<u64, RecordError> {
         let draft = match &self.shared.mask {
             Some(mask) => {
@@ -226,6 +224,10 @@ impl Recorder {
             }
             None => draft,
         };
+        let raw = draft.raw.as_ref().map(|raw| raw.field().1);
+        if draft.payload.nests_too_deep() || raw.is_some_and(Json::nests_too_deep) {
+            return Err(RecordError::TooDeep);
+        }
         self.shared.door.submit(draft)
     }
 

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use quipu_event::Event;
 
 use crate::fanout::{Received, Subscription};
-use crate::reader::Reader;
+use crate::reader::{ReadProblem, Reader};
 
 /// All events of a run from some number on: from disk first, then live.
 ///
@@ -66,13 +66,13 @@ impl Replay {
 
     fn receive(&mut self, deadline: Option<Instant>) -> Received {
         loop {
-            if let Some(event) = self.from_disk() {
+            if let Some(event) = self.next_on_disk() {
                 return self.deliver(event);
             }
             if let Some(event) = self.held.pop_front() {
                 return self.deliver(event);
             }
-            match self.from_live(deadline) {
+            match self.next_live(deadline) {
                 Received::Event(event) if event.seq < self.next => {}
                 Received::Event(event) if event.seq == self.next => return self.deliver(event),
                 Received::Event(event) => {
@@ -88,7 +88,7 @@ impl Replay {
     }
 
     /// Looks at the live buffer, and waits there only if nothing is known to be on disk.
-    fn from_live(&mut self, deadline: Option<Instant>) -> Received {
+    fn next_live(&mut self, deadline: Option<Instant>) -> Received {
         match self.live.try_recv() {
             Received::Nothing if self.live.newest() < self.next => match deadline {
                 Some(deadline) => {
@@ -120,13 +120,19 @@ impl Replay {
         }
     }
 
-    fn from_disk(&mut self) -> Option<Arc<Event>> {
+    fn next_on_disk(&mut self) -> Option<Arc<Event>> {
         let Catching { reader, until } = self.disk.as_mut()?;
         while self.next <= *until {
             match reader.next_settled() {
                 Some(Ok(event)) if event.seq >= self.next => return Some(Arc::new(event)),
                 Some(Ok(_)) => {}
-                Some(Err(problem)) => tracing::error!(%problem, "passed over while reading back"),
+                Some(Err(problem @ ReadProblem::Damaged { .. })) => {
+                    tracing::error!(%problem, "passed over while reading back");
+                }
+                Some(Err(ReadProblem::Io(error))) => {
+                    tracing::error!(%error, from = self.next, until, "cannot read back events");
+                    self.next = *until + 1;
+                }
                 None => {
                     // Somebody cut the file: what is not there cannot be waited for.
                     tracing::error!(from = self.next, until, "events to read back are not there");

@@ -66,7 +66,8 @@ fn first_number_after(file: &File, from: u64, until: u64) -> io::Result<Option<(
 
 fn first_at_or_after(file: &File, from: u64, seq: u64) -> io::Result<u64> {
     let mut lines = Lines::new(file.try_clone()?, from);
-    while let Some(line) = lines.next()? {
+    // A torn tail is not passed over: it may yet become an event, or be cut off.
+    while let Some(line) = lines.next_whole()? {
         if number_of(line.bytes).is_some_and(|number| number >= seq) {
             return Ok(line.offset);
         }

@@ -91,10 +91,11 @@ impl DiskSink {
 
     pub(crate) fn close(&mut self) -> Result<(), RecordError> {
         let Some(mut file) = self.file.take() else { return Ok(()) };
-        if let Some(syncer) = self.syncer.take() {
-            syncer.stop();
-        }
+        let unsynced = self.syncer.take().and_then(Syncer::stop);
         self.fanout.close();
+        if let Some(failure) = unsynced {
+            return Err(self.poison(failure));
+        }
         if self.durability != Durability::Never && self.poisoned.is_none() {
             file.sync().map_err(|error| self.poison(error))?;
         }
@@ -124,9 +125,12 @@ impl DiskSink {
         while self.buffer.len() < BATCH_BYTES {
             let Some(draft) = drafts.next() else { break };
             let seq = self.last_seq + 1 + self.encoded.len() as u64;
-            let event = draft.seal(seq, &self.run, self.clock.now());
-            encode_line(&event, &mut self.buffer);
-            self.encoded.push(Encoded { event, end: self.buffer.len() });
+            let now = self.clock.now();
+            self.encoded.push(Encoded { event: draft.seal(seq, &self.run, now), end: 0 });
+            if let Some(encoded) = self.encoded.last_mut() {
+                encode_line(&encoded.event, &mut self.buffer);
+                encoded.end = self.buffer.len();
+            }
         }
     }
 
@@ -138,7 +142,9 @@ impl DiskSink {
         let (written, failure) = append_all(file.as_mut(), self.buffer.as_bytes());
         self.bytes += written as u64;
         if let Some(failure) = failure {
-            return (written, Some(self.poison(failure)));
+            // Whole lines before the failure count only if they reach the disk as promised.
+            let kept = self.durability != Durability::Always || file.sync().is_ok();
+            return (if kept { written } else { 0 }, Some(self.poison(failure)));
         }
         if self.durability == Durability::Always
             && let Err(failure) = file.sync()
@@ -152,29 +158,31 @@ impl DiskSink {
         (written, None)
     }
 
-    /// Publishes what was recorded and tells each producer what became of its draft.
+    /// Publishes what was recorded, then tells each producer what became of its draft.
     fn settle(
         &mut self,
         recorded: usize,
         mut failure: Option<RecordError>,
         done: &mut impl FnMut(Result<u64, RecordError>),
     ) {
-        let mut encoded = std::mem::take(&mut self.encoded);
-        for Encoded { event, end } in encoded.drain(..) {
-            if end > recorded {
-                let refusal = failure.take().or_else(|| self.refusal());
-                done(Err(refusal.unwrap_or_else(|| self.closed())));
-                continue;
-            }
-            self.last_seq = event.seq;
-            done(Ok(event.seq));
-            if !self.fanout.is_idle() {
+        let whole = self.encoded.iter().take_while(|line| line.end <= recorded).count();
+        let lost = self.encoded.len() - whole;
+        if !self.fanout.is_idle() {
+            for Encoded { event, .. } in self.encoded.drain(..whole) {
                 self.fanout.publish(&Arc::new(event));
             }
         }
-        self.encoded = encoded;
+        self.encoded.clear();
         if self.buffer.capacity() > BUFFER_KEPT {
             self.buffer = String::new();
+        }
+        for _ in 0..whole {
+            self.last_seq += 1;
+            done(Ok(self.last_seq));
+        }
+        for _ in 0..lost {
+            let refusal = failure.take().or_else(|| self.refusal());
+            done(Err(refusal.unwrap_or_else(|| self.closed())));
         }
     }
 
@@ -189,19 +197,25 @@ impl Sink for DiskSink {
 
     fn process(
         &mut self,
-        drafts: impl Iterator<Item = Draft>,
+        mut drafts: impl Iterator<Item = Draft>,
         mut done: impl FnMut(Self::Outcome),
     ) {
-        let mut drafts = drafts.peekable();
-        while drafts.peek().is_some() {
-            if let Some(refusal) = self.refusal() {
-                drafts.next();
-                done(Err(refusal));
-                continue;
+        loop {
+            if self.refusal().is_some() {
+                drafts
+                    .by_ref()
+                    .filter_map(|_| self.refusal())
+                    .for_each(|refusal| done(Err(refusal)));
             }
             self.encode(&mut drafts);
+            if self.encoded.is_empty() {
+                return;
+            }
             let (recorded, failure) = self.write();
             self.settle(recorded, failure, &mut done);
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

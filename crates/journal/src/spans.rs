@@ -95,7 +95,7 @@ impl OpenSpans {
     /// Returns what is open, the one that started last first: the order in which to close it.
     pub fn into_innermost_first(self) -> Vec<OpenSpan> {
         let mut spans: Vec<_> = self.open.into_values().flatten().collect();
-        spans.sort_by(|a, b| b.seq.cmp(&a.seq));
+        spans.sort_by_key(|span| std::cmp::Reverse(span.seq));
         spans
     }
 }

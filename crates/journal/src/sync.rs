@@ -4,11 +4,13 @@
 //! in their place.
 
 pub(crate) use std::hint::spin_loop;
-pub(crate) use std::sync::atomic::{AtomicU8, Ordering};
+pub(crate) use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
 pub(crate) use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 pub(crate) use std::thread::yield_now;
 
-/// How often a waiting producer looks again before it goes to sleep.
-pub(crate) const LOOKS_BEFORE_SLEEP: u32 = 200;
-/// How many of those looks it makes without giving up its core.
-pub(crate) const LOOKS_BEFORE_YIELD: u32 = 30;
+/// How often one who holds the door looks for company before it goes on: about a microsecond.
+pub(crate) const LOOKS_FOR_COMPANY: u32 = 60;
+/// How often one who waits looks again before it gives up its core: a few microseconds.
+pub(crate) const LOOKS_BEFORE_YIELD: u32 = 200;
+/// How often one who waits looks again before it goes to sleep.
+pub(crate) const LOOKS_BEFORE_SLEEP: u32 = 210;

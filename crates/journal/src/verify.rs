@@ -1,6 +1,6 @@
 //! Is a transcript what it promises to be? Finds out; changes nothing.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::PathBuf;
@@ -183,7 +183,7 @@ pub fn verify_run(layout: &Layout, run: &RunId) -> Result<Report, ReadError> {
         match read {
             Ok(event) => {
                 report.events += 1;
-                fold.check(&event, &mut |what| report.add(Some(line), Some(offset), what));
+                fold.check(line, &event, &mut |what| report.add(Some(line), Some(offset), what));
             }
             Err(ReadProblem::Damaged { damage, .. }) => {
                 // A line in the making is not damage.
@@ -222,6 +222,8 @@ struct Fold {
     calls: HashSet<u64>,
     open_calls: HashSet<u64>,
     children: Vec<RunId>,
+    /// The line of each start whose line is not its number, as it is behind damage.
+    lines: HashMap<u64, u64>,
 }
 
 impl Fold {
@@ -235,11 +237,15 @@ impl Fold {
             calls: HashSet::new(),
             open_calls: HashSet::new(),
             children: Vec::new(),
+            lines: HashMap::new(),
         }
     }
 
-    fn check(&mut self, event: &Event, found: &mut impl FnMut(FindingKind)) {
+    fn check(&mut self, line: u64, event: &Event, found: &mut impl FnMut(FindingKind)) {
         self.check_envelope(event, found);
+        if line != event.seq && event.kind.completion().is_some() {
+            self.lines.insert(event.seq, line);
+        }
         if let Err(unstarted) = self.spans.add(event) {
             found(FindingKind::Unstarted {
                 completed: event.kind.clone(),
@@ -299,7 +305,8 @@ impl Fold {
         let spans = std::mem::take(&mut self.spans);
         for span in spans.into_innermost_first() {
             let (start, path) = (span.kind, span.path.to_string());
-            found(span.seq, FindingKind::Unfinished { start, path });
+            let line = self.lines.get(&span.seq).copied().unwrap_or(span.seq);
+            found(line, FindingKind::Unfinished { start, path });
         }
     }
 }

@@ -52,6 +52,12 @@ pub fn assistant_text(text: &str) -> Draft {
     draft(Kind::MessageAssistant, &Message::assistant(blocks))
 }
 
+/// Returns a request that says `text`.
+pub fn user_text(text: &str) -> Draft {
+    let blocks = vec![ContentBlock::text(Fidelity::Router, text)];
+    draft(Kind::MessageUser, &Message::user(blocks))
+}
+
 fn name_of(path: &str) -> String {
     path.rsplit('.').next().unwrap_or(path).to_owned()
 }

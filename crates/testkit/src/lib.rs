@@ -3,9 +3,13 @@
 //! A development dependency only; nothing that ships knows it.
 
 mod clock;
+mod complete_run;
 mod drafts;
 mod storage;
 
 pub use clock::SteppingClock;
-pub use drafts::{assistant_text, run_completed, run_started, step_completed, step_started};
-pub use storage::TestStorage;
+pub use complete_run::{complete_run, tool_call, tool_result};
+pub use drafts::{
+    assistant_text, run_completed, run_started, step_completed, step_started, user_text,
+};
+pub use storage::{TestStorage, run_id};

@@ -1,9 +1,10 @@
 //! A storage directory that vanishes with the test.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use quipu_event::{Event, RunId, RunIdentity};
-use quipu_journal::{Layout, Options, Reader, Recorder};
+use quipu_event::{Draft, Event, RunId, RunIdentity};
+use quipu_journal::{Layout, OpenError, Options, Reader, Recorder, Recovery};
 
 use crate::clock::SteppingClock;
 
@@ -27,9 +28,41 @@ impl TestStorage {
         self.dir.path()
     }
 
+    /// Makes an empty one in memory where the system offers that, for tests that sync a lot.
+    pub fn in_memory() -> Self {
+        let Ok(dir) = tempfile::tempdir_in("/dev/shm") else { return Self::new() };
+        let layout = Layout::new(dir.path().join("storage"));
+        TestStorage { dir, layout }
+    }
+
     /// Begins the run `id` with a stepping clock.
     pub fn create(&self, id: &str) -> Recorder {
         self.create_with(id, options())
+    }
+
+    /// Begins the run `id`, called by the run `parent`.
+    pub fn create_child(&self, id: &str, parent: &str) -> Recorder {
+        let run = RunIdentity { run_id: run_id(id), parent_run_id: Some(run_id(parent)) };
+        Recorder::create(&self.layout, run, options()).expect("a new run can be made")
+    }
+
+    /// Comes back to the run `id` with a stepping clock.
+    pub fn reopen(&self, id: &str) -> Result<(Recorder, Recovery), OpenError> {
+        Recorder::reopen(&self.layout, &run_id(id), options())
+    }
+
+    /// Records `drafts` as the run `id` and closes it.
+    pub fn record(&self, id: &str, drafts: impl IntoIterator<Item = Draft>) {
+        let recorder = self.create(id);
+        for draft in drafts {
+            recorder.record(draft).expect("a new run can be written");
+        }
+        recorder.close().expect("a run can be closed");
+    }
+
+    /// Returns the transcript of the run `id`.
+    pub fn path(&self, id: &str) -> PathBuf {
+        self.layout.transcript(&run_id(id))
     }
 
     /// Begins the run `id`.
@@ -62,6 +95,7 @@ fn options() -> Options {
     Options { clock: Arc::new(SteppingClock::default()), ..Options::default() }
 }
 
-fn run_id(id: &str) -> RunId {
+/// Takes `id` as a run id.
+pub fn run_id(id: &str) -> RunId {
     RunId::parse(id).expect("tests use proper ids")
 }

@@ -1,12 +1,234 @@
-//! `quipu tree`: not written yet.
+//! `quipu tree`: the steps of a run and of the runs it called, as one tree.
+
+use std::io::{self, Write};
+
+use quipu_event::RunId;
+use quipu_journal::{Layout, Reader, RunState, find_run, look_at};
+use quipu_view::tree::{RenderOptions, Row, RowPart, join, render};
+use quipu_view::{RunTree, TreeBuilder};
 
 use crate::Context;
-use crate::exit::Exit;
+use crate::exit::{Exit, UserError};
+use crate::format::damage::DamageCount;
+use crate::format::entry::short_id;
+use crate::format::status::Standing;
+use crate::format::visible::one_line;
+use crate::format::{count, span, style};
+use crate::output::Screen;
 
-/// Not written yet
+/// How many columns each level of the tree stands in.
+const INDENT: usize = 3;
+/// How much of an error fits beside its step.
+const WIDEST_ERROR: usize = 200;
+
+/// Show the steps of a run as a tree
+///
+/// Each step with how it ended, how long it took, its iterations, tool calls and tokens. Runs that
+/// it called are joined into the same tree. Long stretches of iterations that all went well are
+/// folded into one line; nothing that failed ever is.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {}
+#[command(after_help = "Examples:\n  \
+    quipu tree last\n  \
+    quipu tree 3f2a --depth 2\n  \
+    quipu tree last --json | jq '.steps[].name'")]
+pub(crate) struct Args {
+    /// The run: any unique beginning of its id, or `last`
+    run: String,
+    /// Show no more than so many levels below the run
+    #[arg(long, value_name = "N")]
+    depth: Option<usize>,
+    /// Show every iteration of long loops
+    #[arg(long)]
+    all: bool,
+    /// Leave out the runs that it called
+    #[arg(long)]
+    no_children: bool,
+}
 
-pub(crate) fn run(_context: &Context, _args: Args) -> anyhow::Result<Exit> {
-    Ok(Exit::System)
+pub(crate) fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
+    let layout = context.settings.layout();
+    let run = find_run(&layout, &args.run)?;
+    print(context, &run, &args)
+}
+
+/// Prints the whole tree of `run`.
+pub(crate) fn print_tree(context: &Context, run: &RunId) -> anyhow::Result<Exit> {
+    let args = Args { run: run.to_string(), depth: None, all: false, no_children: false };
+    print(context, run, &args)
+}
+
+fn print(context: &Context, run: &RunId, args: &Args) -> anyhow::Result<Exit> {
+    let layout = context.settings.layout();
+    let mut loader = Loader { layout: &layout, damage: DamageCount::default(), failure: None };
+    let Some(mut tree) = loader.load(run)? else {
+        let path = layout.transcript(run);
+        let message = format!("{} has no event yet", path.display());
+        return match loader.damage.conclude(Some(run)) {
+            Exit::Ok => Err(UserError::new(message).into()),
+            exit => Ok(exit),
+        };
+    };
+    if !args.no_children {
+        tree = join(tree, &mut |child| loader.find(child));
+        if let Some(failure) = loader.failure {
+            return Err(failure);
+        }
+    }
+    if context.screen.json {
+        context.screen.print_json(&tree)?;
+    } else {
+        let fold_above = if args.all { usize::MAX } else { RenderOptions::default().fold_above };
+        let rows = render(&tree, &RenderOptions { fold_above });
+        let drawing = Drawing { layout: &layout, rows: &rows, depth: args.depth };
+        drawing.print(context.screen)?;
+    }
+    Ok(loader.damage.conclude(Some(run)))
+}
+
+/// Reads runs and keeps in mind what was wrong with them.
+struct Loader<'a> {
+    layout: &'a Layout,
+    damage: DamageCount,
+    failure: Option<anyhow::Error>,
+}
+
+impl Loader<'_> {
+    fn load(&mut self, run: &RunId) -> anyhow::Result<Option<RunTree>> {
+        let mut builder = TreeBuilder::default();
+        for item in Reader::open(self.layout.transcript(run))? {
+            match item {
+                Ok(event) => builder.add(&event),
+                Err(problem) => drop(self.damage.note(problem)?),
+            }
+        }
+        Ok(builder.finish())
+    }
+
+    /// Reads a run if it is in the same storage.
+    fn find(&mut self, run: &RunId) -> Option<RunTree> {
+        if !self.layout.transcript(run).is_file() {
+            return None;
+        }
+        self.load(run).unwrap_or_else(|failure| {
+            self.failure = Some(failure);
+            None
+        })
+    }
+}
+
+/// A tree in rows, as it is printed.
+struct Drawing<'a> {
+    layout: &'a Layout,
+    rows: &'a [Row],
+    depth: Option<usize>,
+}
+
+impl Drawing<'_> {
+    fn print(&self, screen: Screen) -> io::Result<()> {
+        let mut out = screen.stdout();
+        let deepest = self.depth.unwrap_or(usize::MAX);
+        let state = self.state_of(&self.rows[0]);
+        for (at, row) in self.rows.iter().enumerate() {
+            if depth_of(row) > deepest {
+                continue;
+            }
+            let below = &self.rows[at + 1..];
+            let below = &below[..below.iter().take_while(|r| depth_of(r) > depth_of(row)).count()];
+            let hidden = if depth_of(row) == deepest { below.len() } else { 0 };
+            self.print_row(&mut out, row, &state, iterations(row, below), hidden)?;
+        }
+        out.flush()
+    }
+
+    fn print_row(
+        &self,
+        out: &mut dyn Write,
+        row: &Row,
+        state: &RunState,
+        iterations: usize,
+        hidden: usize,
+    ) -> io::Result<()> {
+        let standing = self.standing(row, state);
+        let (dim, colour) = (style::DIM, standing.style());
+        let name = if row.part == RowPart::Run { style::BOLD } else { style::PLAIN };
+        let label = one_line(&row.label, WIDEST_ERROR);
+        write!(out, "{dim}{}{dim:#}{colour}{}{colour:#} ", row.prefix, standing.sign())?;
+        write!(out, "{name}{label}{name:#}")?;
+        if row.part == RowPart::Run
+            && let Some(run) = &row.run_id
+        {
+            write!(out, " {dim}{}{dim:#}", short_id(run))?;
+        }
+        if let Some(kind) = &row.kind {
+            write!(out, " {dim}({}){dim:#}", one_line(kind, 60))?;
+        }
+        if standing.sign() != "✓" {
+            write!(out, " {colour}{}{colour:#}", one_line(standing.word(), 40))?;
+        }
+        for fact in facts(row, iterations) {
+            write!(out, " {dim}·{dim:#} {}", one_line(&fact, 80))?;
+        }
+        if let Some(error) = &row.error {
+            let bad = style::BAD;
+            write!(out, " {dim}·{dim:#} {bad}{}{bad:#}", one_line(error, WIDEST_ERROR))?;
+        }
+        if hidden > 0 {
+            write!(out, " {dim}… {hidden} below{dim:#}")?;
+        }
+        writeln!(out)
+    }
+
+    /// Says how a row stands. What has not ended goes on if its run does.
+    fn standing(&self, row: &Row, root: &RunState) -> Standing {
+        match (&row.status, row.part) {
+            (Some(status), _) => Standing::Ended(status.clone()),
+            (None, RowPart::Run) => Standing::of_open(&self.state_of(row)),
+            (None, _) => Standing::of_open(root),
+        }
+    }
+
+    fn state_of(&self, row: &Row) -> RunState {
+        let looked = row.run_id.as_ref().map(|run| look_at(self.layout, run));
+        looked.and_then(Result::ok).map_or(RunState::Interrupted, |run| run.state)
+    }
+}
+
+/// Returns how many levels below the run a row stands.
+fn depth_of(row: &Row) -> usize {
+    row.prefix.chars().count() / INDENT
+}
+
+/// Counts the iterations directly below a row.
+fn iterations(row: &Row, below: &[Row]) -> usize {
+    let direct = below.iter().filter(|other| depth_of(other) == depth_of(row) + 1);
+    direct
+        .map(|row| match row.part {
+            RowPart::Iteration => 1,
+            RowPart::Iterations(count) => count,
+            RowPart::Run | RowPart::Step => 0,
+        })
+        .sum()
+}
+
+fn facts(row: &Row, iterations: usize) -> Vec<String> {
+    let work = &row.work;
+    let mut facts = Vec::new();
+    facts.extend(row.duration_ms.map(span::duration));
+    facts.extend((row.attempts > 1).then(|| count::of(row.attempts as u64, "attempt")));
+    facts.extend((iterations > 0).then(|| count::of(iterations as u64, "iteration")));
+    if work.tool_calls > 0 {
+        let failed = match work.tool_failures {
+            0 => String::new(),
+            failures => format!(" ({failures} failed)"),
+        };
+        facts.push(count::of(work.tool_calls, "tool call") + &failed);
+    }
+    facts.extend(work.usage.total().map(|total| format!("{} tokens", count::short(total))));
+    facts.extend(row.agent.clone());
+    if row.part == RowPart::Step
+        && let Some(run) = &row.run_id
+    {
+        facts.push(format!("→ run {}", short_id(run)));
+    }
+    facts
 }

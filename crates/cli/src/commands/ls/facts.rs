@@ -1,0 +1,104 @@
+//! What a list shows of a run, taken from the first and the last line of its transcript.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use quipu_event::payload::{Agent, RunCompleted, RunKind, RunStarted, TokenCounts};
+use quipu_event::{Event, Kind, Payload, RunId, Timestamp};
+use quipu_journal::{RunListing, RunState};
+
+use crate::format::status::Standing;
+
+/// What a list shows of a run. Whatever is not known is absent.
+pub(super) struct Facts<'a> {
+    pub(super) run_id: &'a RunId,
+    pub(super) path: &'a Path,
+    pub(super) bytes: u64,
+    pub(super) parent: Option<&'a RunId>,
+    pub(super) name: Option<String>,
+    pub(super) kind: Option<RunKind>,
+    pub(super) standing: Standing,
+    pub(super) started: Option<Timestamp>,
+    pub(super) ended: Option<Timestamp>,
+    pub(super) duration_ms: Option<u64>,
+    pub(super) events: Option<u64>,
+    pub(super) tokens: Option<TokenCounts>,
+    pub(super) agents: Vec<String>,
+    /// Whether only a look at all its lines can tell its tokens.
+    pub(super) has_no_sum: bool,
+}
+
+impl<'a> Facts<'a> {
+    pub(super) fn of(run: &'a RunListing, now: Timestamp) -> Self {
+        let first = Beginning::of(run.first.as_ref());
+        let end = completed(run.last.as_ref());
+        let started = run.first.as_ref().map(|first| first.timestamp);
+        let last = run.last.as_ref().map(|last| last.timestamp);
+        let ended = last.filter(|_| run.state == RunState::Ended);
+        let until = if matches!(run.state, RunState::Live(_)) { Some(now) } else { last };
+        let elapsed = started.zip(until).map(|(started, until)| until.millis_since(started));
+        let RunCompleted { name, kind, status, error, duration_ms, usage, counts, .. } =
+            end.unwrap_or_default();
+        let failed = error.is_some_and(|error| !error.is_empty());
+        let status = status.or(failed.then_some(quipu_event::payload::Status::Failed));
+        let name = first.name.or(Some(name)).filter(|name| !name.is_empty());
+        let counted = counts.map(|counts| counts.agents.into_keys().collect::<BTreeSet<_>>());
+        let agents = counted.filter(|agents| !agents.is_empty()).unwrap_or(first.agents);
+        Facts {
+            run_id: &run.run_id,
+            path: &run.path,
+            bytes: run.bytes,
+            parent: run.first.as_ref().and_then(|first| first.parent_run_id.as_ref()),
+            kind: first.kind.or(name.is_some().then_some(kind)),
+            name,
+            standing: Standing::of_run(&run.state, status),
+            started,
+            ended,
+            duration_ms: duration_ms.or(elapsed),
+            events: run.last.as_ref().map(|last| last.seq),
+            tokens: usage,
+            agents: agents.into_iter().collect(),
+            has_no_sum: run.state != RunState::Ended,
+        }
+    }
+}
+
+/// What the first line says.
+#[derive(Default)]
+struct Beginning {
+    name: Option<String>,
+    kind: Option<RunKind>,
+    agents: BTreeSet<String>,
+}
+
+impl Beginning {
+    fn of(first: Option<&Event>) -> Self {
+        let payload = first
+            .filter(|first| matches!(first.kind, Kind::RunStarted | Kind::RunCreated))
+            .and_then(|first| first.decode_payload().ok());
+        match payload {
+            Some(Payload::RunStarted(started)) => {
+                let RunStarted { name, kind, agent, .. } = *started;
+                let agent = agent.as_ref().and_then(Agent::label).map(str::to_owned);
+                Beginning {
+                    name: Some(name),
+                    kind: Some(kind),
+                    agents: agent.into_iter().collect(),
+                }
+            }
+            Some(Payload::RunCreated(created)) => {
+                let (name, kind) = (Some(created.name), Some(created.kind));
+                Beginning { name, kind, ..Beginning::default() }
+            }
+            _ => Beginning::default(),
+        }
+    }
+}
+
+fn completed(last: Option<&Event>) -> Option<RunCompleted> {
+    let last = last.filter(|last| last.kind == Kind::RunCompleted)?;
+    match last.decode_payload() {
+        Ok(Payload::RunCompleted(completed)) => Some(*completed),
+        _ => None,
+    }
+}

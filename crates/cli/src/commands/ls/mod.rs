@@ -1,0 +1,171 @@
+//! `quipu ls`: the runs there are.
+
+mod facts;
+mod usage_scan;
+mod wire;
+
+use std::collections::HashMap;
+use std::io::{self, Write};
+
+use quipu_event::{RunId, Timestamp};
+use quipu_journal::{Clock, RunListing, SystemClock, list_runs};
+
+use crate::Context;
+use crate::exit::{Exit, UserError};
+use crate::format::entry::short_id;
+use crate::format::note::{hint, note};
+use crate::format::table::{Cell, Column, Table};
+use crate::format::{count, span, style};
+use crate::output::Screen;
+use facts::Facts;
+
+/// The shortest beginning of an id that is shown.
+const SHORTEST_ID: usize = 8;
+/// Says what time it is, instead of the clock. For tests.
+const NOW: &str = "QUIPU__NOW";
+
+/// List runs, newest first
+///
+/// One line for each run: the shortest unique beginning of its id, its name, how it stands, how
+/// long ago it began, how long it took, its events, tokens and agents. A run that another one
+/// called is marked with ↳ and names its caller. Only the first and last lines of a transcript are
+/// read; the tokens of runs that have not ended are summed up from files of up to 64 MiB.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  \
+    quipu ls -n 20\n  \
+    quipu ls --status failed --name review\n  \
+    quipu ls --json | jq -r 'select(.tokens.total > 100000) | .run_id'")]
+pub(crate) struct Args {
+    /// Show no more than N runs
+    #[arg(short = 'n', long, value_name = "N")]
+    limit: Option<usize>,
+    /// Only runs that stand like this: running, interrupted, succeeded, failed, canceled, aborted,
+    /// skipped or blocked
+    #[arg(long, value_name = "STATUS")]
+    status: Option<String>,
+    /// Only runs whose name has TEXT in it, in any case
+    #[arg(long, value_name = "TEXT")]
+    name: Option<String>,
+    /// Leave out runs that were called by another
+    #[arg(long)]
+    no_children: bool,
+}
+
+pub(crate) fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
+    let now = now()?;
+    let layout = context.settings.layout();
+    let listed = list_runs(&layout)?;
+    let storage = layout.storage().display();
+    if listed.is_empty() {
+        note(&format!("there are no runs in {storage} yet"));
+        hint("`quipu demo` records one; --storage looks elsewhere");
+        return Ok(Exit::Ok);
+    }
+    let total = listed.len();
+    let ids = (!context.screen.json).then(|| short_ids(&listed));
+    let limit = args.limit.unwrap_or(usize::MAX);
+    let runs = listed.iter().filter(|run| !args.no_children || !is_child(run));
+    let facts = runs.map(|run| Facts::of(run, now)).filter(|run| args.take(run));
+    let mut facts: Vec<Facts<'_>> = facts.take(limit).collect();
+    if facts.is_empty() {
+        note(&format!("none of {} in {storage} matches", count::of(total as u64, "run")));
+        return Ok(Exit::Ok);
+    }
+    usage_scan::fill_in(&mut facts);
+    match ids {
+        Some(ids) => print_table(context.screen, &facts, &ids, now)?,
+        None => print_json(context.screen, &facts)?,
+    }
+    Ok(Exit::Ok)
+}
+
+impl Args {
+    fn take(&self, run: &Facts<'_>) -> bool {
+        let has_status = |status: &String| run.standing.word().eq_ignore_ascii_case(status);
+        let has_name = |text: &String| {
+            let name = run.name.as_deref().unwrap_or_default();
+            name.to_lowercase().contains(&text.to_lowercase())
+        };
+        self.status.as_ref().is_none_or(has_status) && self.name.as_ref().is_none_or(has_name)
+    }
+}
+
+fn is_child(run: &RunListing) -> bool {
+    run.first.as_ref().is_some_and(|first| first.parent_run_id.is_some())
+}
+
+fn now() -> anyhow::Result<Timestamp> {
+    match std::env::var(NOW) {
+        Ok(text) => Timestamp::parse(&text)
+            .map_err(|error| UserError::new(format!("${NOW}: {error}")).into()),
+        Err(_) => Ok(SystemClock.now()),
+    }
+}
+
+/// Returns the shortest unique beginning of each id, of at least eight characters.
+fn short_ids(runs: &[RunListing]) -> HashMap<&RunId, &str> {
+    let mut ids: Vec<&RunId> = runs.iter().map(|run| &run.run_id).collect();
+    ids.sort_unstable();
+    let shared = |a: &RunId, b: &RunId| {
+        a.as_str().bytes().zip(b.as_str().bytes()).take_while(|(a, b)| a == b).count()
+    };
+    let mut with_previous = 0;
+    let mut short = HashMap::with_capacity(ids.len());
+    for (at, id) in ids.iter().enumerate() {
+        let with_next = ids.get(at + 1).map_or(0, |next| shared(id, next));
+        let len = (with_previous.max(with_next) + 1).max(SHORTEST_ID);
+        short.insert(*id, id.as_str().get(..len).unwrap_or(id.as_str()));
+        with_previous = with_next;
+    }
+    short
+}
+
+fn print_table(
+    screen: Screen,
+    runs: &[Facts<'_>],
+    ids: &HashMap<&RunId, &str>,
+    now: Timestamp,
+) -> io::Result<()> {
+    let mut table = Table::new(&[
+        Column::words("ID"),
+        Column::shrinking("NAME"),
+        Column::words("STATUS"),
+        Column::numbers("AGE"),
+        Column::numbers("DURATION"),
+        Column::numbers("EVENTS"),
+        Column::numbers("TOKENS"),
+        Column::words("AGENTS"),
+    ]);
+    for run in runs {
+        let id = ids.get(run.run_id).copied().unwrap_or(run.run_id.as_str());
+        let tokens = run.tokens.and_then(|tokens| tokens.total());
+        table.add(vec![
+            Cell::styled(id, style::PLACE),
+            Cell::maybe(name(run, ids)),
+            Cell::styled(run.standing.word(), run.standing.style()),
+            Cell::maybe(run.started.map(|started| span::age(now, started))),
+            Cell::maybe(run.duration_ms.map(span::duration)),
+            Cell::maybe(run.events.map(count::full)),
+            Cell::maybe(tokens.map(count::short)),
+            Cell::maybe((!run.agents.is_empty()).then(|| run.agents.join(", "))),
+        ]);
+    }
+    let mut out = screen.stdout();
+    table.write(&mut out, if screen.is_terminal() { screen.width() } else { usize::MAX })?;
+    out.flush()
+}
+
+fn name(run: &Facts<'_>, ids: &HashMap<&RunId, &str>) -> Option<String> {
+    let Some(parent) = run.parent else { return run.name.clone() };
+    let parent = ids.get(parent).copied().unwrap_or(short_id(parent));
+    Some(format!("↳ {} (of {parent})", run.name.as_deref().unwrap_or("-")))
+}
+
+fn print_json(screen: Screen, runs: &[Facts<'_>]) -> anyhow::Result<()> {
+    let mut out = screen.data();
+    for run in runs {
+        serde_json::to_writer(&mut out, run)?;
+        writeln!(out)?;
+    }
+    Ok(out.flush()?)
+}

@@ -1,0 +1,216 @@
+//! `quipu record`: one draft per line of standard input becomes one line of a run.
+
+mod draft_line;
+mod input;
+mod lifecycle;
+mod open;
+mod recording;
+
+use std::collections::BTreeMap;
+use std::io::{IsTerminal, Write};
+use std::time::Duration;
+
+use quipu_event::Kind;
+use quipu_event::payload::{RunKind, Status};
+use quipu_journal::Durability;
+use serde_json::json;
+
+use crate::Context;
+use crate::exit::Exit;
+use crate::output::Screen;
+use crate::settings::{MaskChoice, parse_durability};
+use input::{End, Input};
+use lifecycle::Ending;
+use recording::{Finished, Recording};
+
+/// Record drafts from standard input, one JSON object per line
+///
+/// A draft is {"type", "path"?, "iteration"?, "source"?, "timestamp"?, "child_run_id"?,
+/// "payload"?}; `quipu schema` has the types and the shapes of their payloads. A line that is no
+/// draft is kept whole as an event of type `unknown` and told on stderr.
+///
+/// The run's id goes to stdout at once. quipu writes run.started and run.completed itself; a
+/// run.completed among the drafts takes the place of its own, and its status decides the exit
+/// code.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  \
+    my-agent --events | quipu record --name review --kind session --mask secrets\n  \
+    echo '{\"type\":\"system\",\"payload\":{\"subtype\":\"hello\"}}' | quipu record --name hello\n  \
+    quipu record --id 3f2a --append --ack < more.jsonl")]
+pub(crate) struct Args {
+    /// Call the run N; with --append, what it is called already is the default
+    #[arg(long, value_name = "N", required_unless_present = "append")]
+    name: Option<String>,
+    /// What sort of thing the run is [default: exec]
+    #[arg(long, value_name = "KIND")]
+    kind: Option<KindChoice>,
+    /// The run that calls this one: a beginning of its id, or `last`
+    #[arg(long, value_name = "RUN", conflicts_with = "append")]
+    parent: Option<String>,
+    /// Give the run this id instead of a fresh one; with --append, the run to go on with
+    #[arg(long, value_name = "ID")]
+    id: Option<String>,
+    /// Go on with a run that exists, after putting its end in order
+    #[arg(long, requires = "id")]
+    append: bool,
+    /// When lines are forced onto the disk: never, always, or every so often, such as 200ms
+    #[arg(long, value_name = "WHEN", value_parser = parse_durability)]
+    durability: Option<Durability>,
+    /// What to hide before anything is written
+    #[arg(long, value_name = "WHAT")]
+    mask: Option<MaskChoice>,
+    /// Also hide the value of this environment variable (repeatable; implies --mask secrets)
+    #[arg(long, value_name = "NAME")]
+    mask_env: Vec<String>,
+    /// Label the run (repeatable)
+    #[arg(long = "label", value_name = "KEY=VALUE", value_parser = parse_label)]
+    labels: Vec<(String, String)>,
+    /// Print {"seq":n} after each line is written, and nothing else, on stdout
+    #[arg(long)]
+    ack: bool,
+    /// Stop at the first line that is no draft, recording nothing of it
+    #[arg(long)]
+    strict: bool,
+    /// Leave run.started and run.completed to the drafts
+    #[arg(long)]
+    no_lifecycle: bool,
+}
+
+/// What sort of thing a run is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum KindChoice {
+    /// A workflow of steps
+    Workflow,
+    /// An agent's own session
+    Session,
+    /// A program that records itself
+    Exec,
+}
+
+impl From<KindChoice> for RunKind {
+    fn from(choice: KindChoice) -> Self {
+        match choice {
+            KindChoice::Workflow => RunKind::Workflow,
+            KindChoice::Session => RunKind::Session,
+            KindChoice::Exec => RunKind::Exec,
+        }
+    }
+}
+
+/// Who writes the run's start and end.
+enum Lifecycle {
+    Ours { labels: BTreeMap<String, String> },
+    Producers,
+}
+
+/// What becomes of a line that is no draft.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Strictness {
+    /// It is kept as `unknown`.
+    Lenient,
+    /// It ends the run.
+    Strict,
+}
+
+/// Why a `run.started` among the drafts is not recorded as one.
+const START_IS_OURS: &str =
+    "quipu has written run.started already; with --no-lifecycle it is yours";
+
+pub(crate) fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
+    let screen = context.screen;
+    let opened = open::open(context, &args)?;
+    // Signals are caught before the first line is written, so that no run is left without an end.
+    let reserved = (!args.no_lifecycle).then_some((Kind::RunStarted, START_IS_OURS));
+    let input =
+        Input::open(move |number, line| draft_line::understand(number, line, reserved.as_ref()))?;
+    announce(screen, &args, &opened.recorder);
+    let lifecycle = if args.no_lifecycle {
+        Lifecycle::Producers
+    } else {
+        Lifecycle::Ours { labels: args.labels.into_iter().collect() }
+    };
+    let strictness = if args.strict { Strictness::Strict } else { Strictness::Lenient };
+    let acks = args.ack.then(|| screen.stdout());
+    let mut recording = Recording::new(opened, lifecycle, strictness, acks, screen);
+    recording.begin()?;
+    let end = input.for_each_line(|line| recording.take_line(line));
+    let verdict = verdict(&end, &recording);
+    let finished = recording.finish(verdict)?;
+    tell(screen, &finished);
+    if screen.json && !args.ack {
+        print_summary(screen, &finished)?;
+    }
+    Ok(exit_code(&end, &finished))
+}
+
+/// Says where the run goes, and its id to whoever wants to pass it on.
+fn announce(screen: Screen, args: &Args, recorder: &quipu_journal::Recorder) {
+    if !args.ack && !screen.json {
+        let mut out = screen.stdout();
+        // A reader that went away early does not need the id; the recording goes on without it.
+        let _ = writeln!(out, "{}", recorder.run().run_id).and_then(|()| out.flush());
+    }
+    screen.note(format_args!("recording to {}", recorder.path().display()));
+    if std::io::stdin().is_terminal() {
+        screen.note("reading drafts from the terminal; Ctrl-D ends the run");
+    }
+}
+
+/// Returns how the run ended as far as the input's end tells.
+fn verdict(end: &End, recording: &Recording) -> Ending {
+    let (status, error) = match end {
+        End::Closed => (Status::Succeeded, None),
+        End::Signaled(signal) => (Status::Canceled, Some(format!("stopped by {signal}"))),
+        End::Enough => (Status::Failed, recording.refused().map(str::to_owned)),
+        End::Failed(error) => {
+            (Status::Failed, Some(format!("cannot read standard input: {error}")))
+        }
+    };
+    Ending { status, error }
+}
+
+fn tell(screen: Screen, finished: &Finished) {
+    let stats = finished.recorder.stats();
+    let took = Duration::from_millis(finished.duration_ms);
+    let status = finished.status.as_ref().map_or("without an end", Status::as_str);
+    let mut text = format!("recorded {} events in {took:.1?}: {status}", stats.last_seq);
+    if finished.unknown > 0 {
+        text += &format!(", {} kept as unknown", finished.unknown);
+    }
+    if stats.masked > 0 {
+        text += &format!(", {} secrets masked", stats.masked);
+    }
+    screen.note(text);
+}
+
+fn print_summary(screen: Screen, finished: &Finished) -> anyhow::Result<()> {
+    let stats = finished.recorder.stats();
+    screen.print_json(&json!({
+        "run_id": finished.recorder.run().run_id,
+        "path": finished.recorder.path(),
+        "status": finished.status,
+        "events": stats.last_seq,
+        "unknown": finished.unknown,
+        "masked": stats.masked,
+        "duration_ms": finished.duration_ms,
+        "error": finished.failure.as_ref().map(ToString::to_string).or(finished.refused.clone()),
+    }))
+}
+
+fn exit_code(end: &End, finished: &Finished) -> Exit {
+    if finished.failure.is_some() || matches!(end, End::Failed(_)) {
+        return Exit::System;
+    }
+    if finished.refused.is_some() {
+        return Exit::User;
+    }
+    let failed = finished.status.as_ref().is_some_and(Status::is_failure);
+    if failed || matches!(end, End::Signaled(_)) { Exit::RecordedFailed } else { Exit::Ok }
+}
+
+fn parse_label(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
+        _ => Err("expected KEY=VALUE".to_owned()),
+    }
+}

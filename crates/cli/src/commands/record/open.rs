@@ -1,0 +1,117 @@
+//! Opens the run to record: a fresh one, or one that is gone on with.
+
+use std::sync::Arc;
+
+use quipu_event::payload::RunKind;
+use quipu_event::{Event, Payload, RunId, RunIdentity};
+use quipu_journal::{
+    Layout, Mask, Options, Reader, Recorder, Recovery, SecretMask, find_run, look_at,
+};
+use quipu_view::Summary;
+
+use super::Args;
+use super::lifecycle::Title;
+use crate::Context;
+use crate::exit::UserError;
+use crate::settings::{MaskChoice, Source};
+
+/// A run that is open for writing.
+pub(super) struct Opened {
+    pub(super) recorder: Recorder,
+    pub(super) title: Title,
+    /// What the run held already.
+    pub(super) summary: Summary,
+}
+
+/// Opens what `args` ask for.
+pub(super) fn open(context: &Context, args: &Args) -> anyhow::Result<Opened> {
+    let layout = context.settings.layout();
+    let options = options(context, args)?;
+    if args.append {
+        reopen(context, args, &layout, options)
+    } else {
+        create(args, &layout, options)
+    }
+}
+
+fn create(args: &Args, layout: &Layout, options: Options) -> anyhow::Result<Opened> {
+    let run_id = match &args.id {
+        Some(id) => RunId::parse(id).map_err(|error| UserError::new(error.to_string()))?,
+        None => RunId::random(),
+    };
+    let parent_run_id = args.parent.as_deref().map(|run| find_run(layout, run)).transpose()?;
+    let recorder = Recorder::create(layout, RunIdentity { run_id, parent_run_id }, options)?;
+    let title = title(args, None);
+    Ok(Opened { recorder, title, summary: Summary::default() })
+}
+
+fn reopen(
+    context: &Context,
+    args: &Args,
+    layout: &Layout,
+    options: Options,
+) -> anyhow::Result<Opened> {
+    let run_id = find_run(layout, args.id.as_deref().unwrap_or_default())?;
+    let (recorder, recovery) = Recorder::reopen(layout, &run_id, options)?;
+    context.screen.note(found_text(&recovery));
+    let title = title(args, look_at(layout, &run_id)?.first.as_ref());
+    let mut summary = Summary::default();
+    for event in Reader::open(recorder.path())?.filter_map(Result::ok) {
+        summary.add(&event);
+    }
+    Ok(Opened { recorder, title, summary })
+}
+
+fn found_text(recovery: &Recovery) -> String {
+    let mut text = format!("going on after event {}", recovery.last_seq);
+    if let Some(torn) = recovery.torn {
+        text += &format!("; moved {} torn bytes behind it to the .torn file", torn.bytes);
+    }
+    if !recovery.aborted.is_empty() {
+        text += &format!("; closed {} that had been left open", recovery.aborted.len());
+    }
+    text
+}
+
+/// Returns what the flags say; what they leave open is as the run's first event has it.
+fn title(args: &Args, first: Option<&Event>) -> Title {
+    let started = match first.map(Event::decode_payload) {
+        Some(Ok(Payload::RunStarted(started))) => Some(*started),
+        _ => None,
+    };
+    let kind = args.kind.map(RunKind::from);
+    let (first_name, first_kind) = started.map(|started| (started.name, started.kind)).unzip();
+    Title {
+        name: args.name.clone().or(first_name).unwrap_or_default(),
+        kind: kind.or(first_kind).unwrap_or(RunKind::Exec),
+    }
+}
+
+fn options(context: &Context, args: &Args) -> anyhow::Result<Options> {
+    let durability =
+        context.settings.durability.clone().overruled_by(args.durability, "--durability");
+    let mask = mask(context, args)?.map(|mask| Arc::new(mask) as Arc<dyn Mask>);
+    Ok(Options { durability: durability.value, mask, ..Options::default() })
+}
+
+/// Naming variables asks for the mask, unless a mask was declined at least as expressly.
+fn mask(context: &Context, args: &Args) -> anyhow::Result<Option<SecretMask>> {
+    let names = (!args.mask_env.is_empty()).then(|| args.mask_env.clone());
+    let choice = context.settings.mask.clone().overruled_by(args.mask, "--mask");
+    let names = context.settings.mask_env.clone().overruled_by(names, "--mask-env");
+    let named_by_flag = matches!(names.from, Source::Flag(_));
+    if named_by_flag && args.mask == Some(MaskChoice::None) {
+        let hint = "leave one of the two out";
+        return Err(UserError::new("--mask none hides nothing, --mask-env would hide something")
+            .with_hint(hint)
+            .into());
+    }
+    let implied = !names.value.is_empty() && (named_by_flag || choice.from == Source::Default);
+    if choice.value == MaskChoice::None && !implied {
+        return Ok(None);
+    }
+    for name in names.value.iter().filter(|name| std::env::var_os(name).is_none()) {
+        context.screen.note(format_args!("${name} is not set: there is nothing of it to hide"));
+    }
+    Ok(Some(SecretMask::new().with_env(names.value.iter().map(String::as_str))))
+}

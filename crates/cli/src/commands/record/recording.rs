@@ -1,0 +1,229 @@
+//! A recording under way: each line becomes an event, is kept as `unknown`, or ends the run.
+//!
+//! A disk that refuses is told once. After that lines are taken and forgotten, so that whoever
+//! writes them is not killed by a broken pipe for our sake.
+
+use std::io::Write;
+use std::ops::ControlFlow;
+use std::time::Instant;
+
+use anyhow::Context as _;
+use quipu_event::payload::Status;
+use quipu_event::{Draft, Kind};
+use quipu_journal::{Clock, OpenSpans, Received, RecordError, Recorder, Subscription, SystemClock};
+use quipu_view::Summary;
+
+use super::draft_line::Understood;
+use super::lifecycle::{self, Ending, Title};
+use super::open::Opened;
+use super::{Lifecycle, Strictness};
+use crate::output::Screen;
+
+/// One run while its lines arrive.
+pub(super) struct Recording {
+    screen: Screen,
+    recorder: Recorder,
+    /// Hands back each event as it was recorded, without a copy.
+    echo: Subscription,
+    title: Title,
+    lifecycle: Lifecycle,
+    strictness: Strictness,
+    summary: Summary,
+    open: OpenSpans,
+    /// Whether the producer itself has ended the run.
+    ended: bool,
+    acks: Option<Box<dyn Write>>,
+    began: Instant,
+    /// Why nothing more is recorded.
+    failure: Option<RecordError>,
+    /// The first line that was refused for good.
+    refused: Option<String>,
+}
+
+/// What a recording came to.
+pub(super) struct Finished {
+    pub(super) recorder: Recorder,
+    /// How the run ended; nothing if it did not.
+    pub(super) status: Option<Status>,
+    pub(super) unknown: u64,
+    pub(super) duration_ms: u64,
+    pub(super) failure: Option<RecordError>,
+    pub(super) refused: Option<String>,
+}
+
+impl Recording {
+    pub(super) fn new(
+        opened: Opened,
+        lifecycle: Lifecycle,
+        strictness: Strictness,
+        acks: Option<Box<dyn Write>>,
+        screen: Screen,
+    ) -> Self {
+        let Opened { recorder, title, summary } = opened;
+        // Each event is taken as soon as it is recorded, so there is never more than one.
+        let echo = recorder.subscribe_with_buffer(1);
+        Recording {
+            screen,
+            recorder,
+            echo,
+            title,
+            lifecycle,
+            strictness,
+            summary,
+            open: OpenSpans::default(),
+            ended: false,
+            acks,
+            began: Instant::now(),
+            failure: None,
+            refused: None,
+        }
+    }
+
+    /// Writes the run's start, if that is ours to write.
+    pub(super) fn begin(&mut self) -> anyhow::Result<()> {
+        if let Lifecycle::Ours { labels } = &self.lifecycle {
+            let draft = lifecycle::run_started(&self.title, labels.clone())?;
+            self.record(draft);
+        }
+        Ok(())
+    }
+
+    /// Takes one line of input.
+    pub(super) fn take_line(&mut self, line: Understood) -> ControlFlow<()> {
+        if self.failure.is_some() {
+            return ControlFlow::Continue(());
+        }
+        let Understood { number, draft, complaint } = line;
+        if let Some(reason) = complaint {
+            let told = format!("stdin line {number}: {reason}");
+            self.screen.note(&told);
+            if self.strictness == Strictness::Strict {
+                self.refused = Some(told);
+                return ControlFlow::Break(());
+            }
+        }
+        if self.ended && !matches!(draft.kind, Kind::RunStarted | Kind::System) {
+            let kind = &draft.kind;
+            self.screen.note(format_args!("stdin line {number}: {kind} after the run's end"));
+        }
+        match draft.kind {
+            Kind::RunCompleted => self.ended = true,
+            Kind::RunStarted => self.ended = false,
+            _ => {}
+        }
+        if let Some(seq) = self.record(draft) {
+            self.acknowledge(seq);
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Returns why the input was not taken to its end.
+    pub(super) fn refused(&self) -> Option<&str> {
+        self.refused.as_deref()
+    }
+
+    /// Records `draft` and returns its number, or tells why it could not.
+    fn record(&mut self, draft: Draft) -> Option<u64> {
+        match self.recorder.record(draft) {
+            Ok(seq) => {
+                if let Received::Event(event) = self.echo.try_recv() {
+                    self.summary.add(&event);
+                    if is_span(&event.kind) {
+                        // An end without its start closes nothing, and is kept as it came.
+                        let _ = self.open.add(&event);
+                    }
+                }
+                Some(seq)
+            }
+            Err(failure) => {
+                self.tell_failure(&failure);
+                self.failure = Some(failure);
+                None
+            }
+        }
+    }
+
+    fn tell_failure(&self, failure: &RecordError) {
+        let mut told = format!("error: {failure}");
+        if let Some(cause) = std::error::Error::source(failure) {
+            told += &format!(": {cause}");
+        }
+        let run = &self.recorder.run().run_id;
+        let recorded = self.recorder.last_seq();
+        self.screen.note(format_args!(
+            "{told}\nhint: events 1 to {recorded} are safe; make room, then `quipu repair {run}`. \
+             Input is read on and dropped, so that its writer is not disturbed",
+        ));
+    }
+
+    fn acknowledge(&mut self, seq: u64) {
+        let Some(acks) = &mut self.acks else { return };
+        if writeln!(acks, "{{\"seq\":{seq}}}").and_then(|()| acks.flush()).is_err() {
+            // Nobody listens any more; the recording matters more than its echo.
+            self.acks = None;
+        }
+    }
+
+    /// Writes the ends that are missing, if they are ours to write, and lets go of the run.
+    ///
+    /// `verdict` is how the run ended as far as the input's end tells.
+    pub(super) fn finish(mut self, verdict: Ending) -> anyhow::Result<Finished> {
+        let duration_ms = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let ours = matches!(self.lifecycle, Lifecycle::Ours { .. });
+        if ours && !self.ended && self.failure.is_none() {
+            let ending = self.close_open_spans(verdict)?;
+            let masked = self.recorder.stats().masked;
+            let completed =
+                lifecycle::run_completed(&self.title, ending, duration_ms, &self.summary, masked)?;
+            if self.record(completed).is_some() {
+                self.ended = true;
+            }
+        }
+        if self.failure.is_none() {
+            self.recorder.close().context("the end of the recording is not safely on disk")?;
+        }
+        Ok(Finished {
+            status: self.summary.status.filter(|_| self.ended),
+            unknown: self.summary.unknown,
+            recorder: self.recorder,
+            duration_ms,
+            failure: self.failure,
+            refused: self.refused,
+        })
+    }
+
+    /// Ends what the producer left open, and returns how that makes the run itself end.
+    ///
+    /// A producer that goes away in the middle of a step has not succeeded, whatever it meant.
+    fn close_open_spans(&mut self, verdict: Ending) -> anyhow::Result<Ending> {
+        let spans = std::mem::take(&mut self.open).into_innermost_first();
+        let spans: Vec<_> =
+            spans.into_iter().filter(|span| span.kind != Kind::RunStarted).collect();
+        let Some(innermost) = spans.first() else { return Ok(verdict) };
+        let ending = match verdict.status {
+            Status::Succeeded => {
+                let (kind, path) = (&innermost.kind, innermost.path.as_str());
+                let error = format!("the input ended while {kind} at {path:?} was still open");
+                self.screen.note(&error);
+                Ending { status: Status::Aborted, error: Some(error) }
+            }
+            _ => verdict,
+        };
+        let now = SystemClock.now();
+        for span in &spans {
+            let span_status = match ending.status {
+                Status::Canceled => Status::Canceled,
+                _ => Status::Aborted,
+            };
+            let of_span = Ending { status: span_status, error: ending.error.clone() };
+            self.record(lifecycle::completion_of(span, &of_span, now)?);
+        }
+        Ok(ending)
+    }
+}
+
+/// Tells whether an event may begin or end something.
+fn is_span(kind: &Kind) -> bool {
+    let word = kind.as_str();
+    word.ends_with(".started") || word.ends_with(".completed")
+}

@@ -1,0 +1,20 @@
+//! What a person should know besides the output itself: one line on stderr.
+
+use std::io::Write;
+
+use super::style;
+use super::visible::visible;
+
+/// Tells a person something.
+pub(crate) fn note(text: &str) {
+    let style = style::ODD;
+    // Nothing is left to do when even stderr refuses.
+    let _ = writeln!(anstream::stderr(), "{style}note{style:#}: {}", visible(text));
+}
+
+/// Tells a person what to try next.
+pub(crate) fn hint(text: &str) {
+    let style = style::BUSY;
+    // As above.
+    let _ = writeln!(anstream::stderr(), "{style}hint{style:#}: {}", visible(text));
+}

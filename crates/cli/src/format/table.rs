@@ -1,0 +1,157 @@
+//! A plain text table: columns as wide as their widest cell, and one that gives way.
+
+use std::io::{self, Write};
+
+use anstyle::Style;
+
+use super::style;
+use super::visible::{columns, one_line};
+
+/// How much room a column that gives way always keeps.
+const NARROWEST: usize = 8;
+
+/// One column.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Column {
+    title: &'static str,
+    align: Align,
+    shrinks: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Align {
+    Left,
+    Right,
+}
+
+impl Column {
+    /// Makes a column of words.
+    pub(crate) const fn words(title: &'static str) -> Self {
+        Column { title, align: Align::Left, shrinks: false }
+    }
+
+    /// Makes a column of words that are cut when the line is too narrow for them.
+    pub(crate) const fn shrinking(title: &'static str) -> Self {
+        Column { title, align: Align::Left, shrinks: true }
+    }
+
+    /// Makes a column of numbers.
+    pub(crate) const fn numbers(title: &'static str) -> Self {
+        Column { title, align: Align::Right, shrinks: false }
+    }
+}
+
+/// One cell: text and its colour.
+#[derive(Clone, Debug)]
+pub(crate) struct Cell {
+    text: String,
+    style: Style,
+}
+
+impl Cell {
+    pub(crate) fn new(text: impl Into<String>) -> Self {
+        Cell::styled(text, style::PLAIN)
+    }
+
+    pub(crate) fn styled(text: impl Into<String>, style: Style) -> Self {
+        Cell { text: one_line(&text.into(), usize::MAX), style }
+    }
+
+    /// Makes a cell of what may not be known.
+    pub(crate) fn maybe(text: Option<String>) -> Self {
+        text.map_or_else(|| Cell::styled("-", style::DIM), Cell::new)
+    }
+}
+
+/// Rows of cells under titles.
+#[derive(Clone, Debug)]
+pub(crate) struct Table {
+    columns: Vec<Column>,
+    rows: Vec<Vec<Cell>>,
+}
+
+impl Table {
+    pub(crate) fn new(columns: &[Column]) -> Self {
+        Table { columns: columns.to_vec(), rows: Vec::new() }
+    }
+
+    /// Adds a row, which has one cell for each column.
+    pub(crate) fn add(&mut self, row: Vec<Cell>) {
+        debug_assert_eq!(row.len(), self.columns.len());
+        self.rows.push(row);
+    }
+
+    /// Writes the table, in lines of at most `width` columns if it can be done.
+    pub(crate) fn write(&self, out: &mut dyn Write, width: usize) -> io::Result<()> {
+        let widths = self.widths(width);
+        let titles: Vec<Cell> =
+            self.columns.iter().map(|column| Cell::styled(column.title, style::DIM)).collect();
+        self.write_row(out, &titles, &widths)?;
+        self.rows.iter().try_for_each(|row| self.write_row(out, row, &widths))
+    }
+
+    fn widths(&self, width: usize) -> Vec<usize> {
+        let widest = |at: usize| {
+            let cells = self.rows.iter().map(|row| columns(&row[at].text)).max().unwrap_or(0);
+            cells.max(columns(self.columns[at].title))
+        };
+        let mut widths: Vec<usize> = (0..self.columns.len()).map(widest).collect();
+        let total: usize = widths.iter().sum::<usize>() + 2 * widths.len().saturating_sub(1);
+        if let Some(at) = self.columns.iter().position(|column| column.shrinks) {
+            let excess = total.saturating_sub(width);
+            widths[at] = widths[at].saturating_sub(excess).max(NARROWEST.min(widths[at]));
+        }
+        widths
+    }
+
+    fn write_row(&self, out: &mut dyn Write, row: &[Cell], widths: &[usize]) -> io::Result<()> {
+        for (at, (cell, &width)) in row.iter().zip(widths).enumerate() {
+            let text = one_line(&cell.text, width);
+            let padding = " ".repeat(width.saturating_sub(columns(&text)));
+            let gap = if at > 0 { "  " } else { "" };
+            let style = cell.style;
+            match self.columns[at].align {
+                Align::Right => write!(out, "{gap}{padding}{style}{text}{style:#}")?,
+                // Nothing stands behind the last cell, so nothing is padded for it.
+                Align::Left if at + 1 == row.len() => write!(out, "{gap}{style}{text}{style:#}")?,
+                Align::Left => write!(out, "{gap}{style}{text}{style:#}{padding}")?,
+            }
+        }
+        writeln!(out)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn drawn(width: usize) -> String {
+        let mut table = Table::new(&[
+            Column::words("ID"),
+            Column::shrinking("NAME"),
+            Column::numbers("N"),
+            Column::words("LAST"),
+        ]);
+        let cells = |cells: [&str; 4]| cells.map(Cell::new).to_vec();
+        table.add(cells(["a", "short", "1", "x"]));
+        table.add(cells(["bcd", "a rather long name", "1000", ""]));
+        let mut out = Vec::new();
+        table.write(&mut out, width).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn columns_are_as_wide_as_their_widest_cell() {
+        let expected = "\
+            \u{1b}[2mID\u{1b}[0m   \u{1b}[2mNAME\u{1b}[0m                   \u{1b}[2mN\u{1b}[0m  \u{1b}[2mLAST\u{1b}[0m\n\
+            a    short                  1  x\n\
+            bcd  a rather long name  1000  \n";
+        assert_eq!(drawn(80), expected);
+    }
+
+    #[test]
+    fn one_column_gives_way_but_never_vanishes() {
+        assert!(drawn(25).contains("\nbcd  a rathe…  1000  \n"), "{}", drawn(25));
+        assert!(drawn(0).contains("\nbcd  a rathe…  1000  \n"), "{}", drawn(0));
+    }
+}

@@ -1,0 +1,127 @@
+//! `quipu demo`: complete, sound, and shown with what to try next.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use crate::session::Session;
+
+fn played() -> (Session, Value) {
+    let session = Session::new();
+    let told = session.quipu(&["demo", "--json"]).json();
+    (session, told)
+}
+
+fn all_lines(session: &Session) -> Vec<Value> {
+    let entries = std::fs::read_dir(session.dir().join("storage/transcripts")).unwrap();
+    let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    names.flat_map(|name| session.lines(name.strip_suffix(".jsonl").unwrap())).collect()
+}
+
+#[test]
+fn the_demo_run_passes_verification() {
+    let (session, _) = played();
+    let outcome = session.quipu(&["verify", "--all"]);
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    assert_eq!(outcome.stdout.lines().count(), 2, "a run and the run it calls");
+}
+
+#[test]
+fn the_demo_has_one_of_everything() {
+    let (session, _) = played();
+    let lines = all_lines(&session);
+    let has = |pointer: &str, value: &str| {
+        let found = lines.iter().any(|line| line.pointer(pointer) == Some(&Value::from(value)));
+        assert!(found, "{pointer} is {value}");
+    };
+    let canonical = [
+        "run.started",
+        "run.completed",
+        "step.started",
+        "step.completed",
+        "step.call_workflow.started",
+        "step.call_workflow.completed",
+        "message.user",
+        "message.assistant",
+        "tool.call",
+        "tool.result",
+        "usage",
+        "system",
+    ];
+    canonical.into_iter().for_each(|kind| has("/type", kind));
+    for kind in ["command", "agent", "for_each", "parallel", "call_workflow"] {
+        has("/payload/kind", kind);
+    }
+    for path in ["each_file[0].check", "each_file[2].check", "fan_out.lint", "fan_out.test"] {
+        has("/path", path);
+    }
+    has("/payload/status", "failed");
+    let retried =
+        |line: &&Value| line["payload"]["attempt"] == 2 && line["type"] == "step.completed";
+    assert_eq!(lines.iter().find(retried).unwrap()["payload"]["status"], "succeeded");
+    let models: BTreeSet<_> =
+        lines.iter().filter_map(|line| line["payload"]["model"].as_str()).collect();
+    assert_eq!(models.len(), 2);
+    let blocks = |line: &Value| -> Vec<String> {
+        let blocks = line["payload"]["blocks"].as_array().into_iter().flatten();
+        blocks.map(|block| block["type"].as_str().unwrap().to_owned()).collect()
+    };
+    assert!(lines.iter().any(|line| blocks(line) == ["thinking", "text", "tool_use"]));
+    assert!(lines.iter().any(|line| line["type"] == "step.started" && blocks(line) == ["command"]));
+}
+
+#[test]
+fn the_demo_tells_plausible_times() {
+    let (session, told) = played();
+    let lines = session.lines(told["run_id"].as_str().unwrap());
+    let times: Vec<_> = lines.iter().map(|line| line["timestamp"].as_str().unwrap()).collect();
+    assert!(times.is_sorted(), "{times:?}");
+    let durations: Vec<_> = lines
+        .iter()
+        .filter(|line| line["type"] == "step.completed")
+        .map(|line| line["payload"]["duration_ms"].as_u64().unwrap())
+        .collect();
+    let distinct: BTreeSet<_> = durations.iter().collect();
+    assert_eq!(distinct.len(), durations.len(), "{durations:?}");
+    let now = quipu_journal::Clock::now(&quipu_journal::SystemClock).to_string();
+    assert!(*times.last().unwrap() <= now.as_str(), "nothing happened in the future");
+}
+
+#[test]
+fn the_demo_is_shown_with_its_file_and_what_to_try_next() {
+    let session = Session::new();
+    let text = session.ok(&["demo"]);
+    for part in [
+        "review-repository",
+        "write-summary",
+        "each_file",
+        "fan_out",
+        "storage/transcripts/",
+        "quipu show last",
+        "quipu tree last",
+        "quipu tail",
+        "quipu stats last",
+        "quipu verify --all",
+        "jq ",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    assert!(!text.contains('\x1b'), "no colour where nobody looks");
+    let tree = session.ok(&["tree", "last"]);
+    assert!(
+        text.starts_with(&tree),
+        "the tree is the one that `quipu tree` prints:\n{tree}\n{text}"
+    );
+}
+
+#[test]
+fn what_to_try_next_can_be_typed_as_it_stands() {
+    let session = Session::new();
+    let text = session.ok(&["demo", "--storage", "elsewhere"]);
+    let commands: Vec<_> = text.lines().filter(|line| line.starts_with("  quipu ")).collect();
+    assert!(commands.len() >= 5, "{text}");
+    for line in commands {
+        let words: Vec<_> = line.trim().split("  ").next().unwrap().split(' ').skip(1).collect();
+        session.ok(&words);
+    }
+}

@@ -1,0 +1,35 @@
+//! The `quipu` command as a person or a script meets it: a process, its streams, its exit code.
+//!
+//! One module per command, named like the command; a new command's tests get a new module here.
+
+/// The harness: runs `quipu` in a directory of its own with a clean environment.
+mod session;
+
+/// Settings, and where `quipu config` says each came from; completions and man pages.
+mod config;
+/// Kill -9, a full disk and a file size limit against a recording process.
+mod crash;
+/// The demo run: complete, sound, and shown with what to try next.
+mod demo;
+/// The `jq` one-liners that the format's users know, against a demo run.
+mod jq;
+/// Runs listed, newest first, by their heads and tails.
+mod ls;
+/// Drafts on standard input become lines; everything else is kept or refused.
+mod record;
+/// What a crash left behind is put in order, and nothing else is touched.
+mod repair;
+/// Every recorded line is valid by the schema that is printed.
+mod schema;
+/// A transcript as a person reads it, filtered, and without danger to the terminal.
+mod show;
+/// Runs in numbers, all or one table at a time.
+mod stats;
+/// The end of a run, and what comes after it.
+mod tail;
+/// Hand-written transcripts that the reading commands are shown.
+mod transcripts;
+/// Steps, loops and called runs as one tree.
+mod tree;
+/// Sound runs are called sound, and each kind of damage is found and placed.
+mod verify;

@@ -1,0 +1,469 @@
+//! `quipu record`: drafts on standard input become lines; everything else is kept or refused.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::{Child, Command};
+
+use serde_json::{Value, json};
+
+use crate::session::{Outcome, Session, finish};
+
+fn record(session: &Session, flags: &[&str], input: impl AsRef<[u8]>) -> Outcome {
+    let arguments = [&["record", "--name", "test", "--id", "r1"], flags].concat();
+    session.quipu_with_input(&arguments, input)
+}
+
+fn types(lines: &[Value]) -> Vec<&str> {
+    lines.iter().map(|line| line["type"].as_str().unwrap()).collect()
+}
+
+fn system(word: &str) -> String {
+    format!("{{\"type\":\"system\",\"payload\":{{\"subtype\":\"{word}\"}}}}\n")
+}
+
+#[track_caller]
+fn assert_sound(session: &Session) {
+    let outcome = session.quipu(&["verify", "--all"]);
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+}
+
+fn send_signal(child: &Child, signal: &str) {
+    let sent = Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap();
+    assert!(sent.success());
+}
+
+#[test]
+fn drafts_become_lines_between_a_start_and_an_end_of_our_own() {
+    let session = Session::new();
+    let input = concat!(
+        r#"{"type":"step.started","path":"build","payload":{"name":"build","kind":"command"}}"#,
+        "\n",
+        r#"{"type":"usage","path":"build","payload":{"model":"m","input_tokens":7}}"#,
+        "\n",
+        r#"{"type":"step.completed","path":"build","payload":{"name":"build","kind":"command","status":"succeeded"}}"#,
+        "\n",
+    );
+    let outcome = record(&session, &["--label", "a=1", "--label", "b=x=y"], input);
+    assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(0), "r1\n"), "{outcome:?}");
+    assert!(outcome.stderr.contains("storage/transcripts/r1.jsonl"), "{}", outcome.stderr);
+    let lines = session.lines("r1");
+    let expected = ["run.started", "step.started", "usage", "step.completed", "run.completed"];
+    assert_eq!(types(&lines), expected);
+    let start = &lines[0]["payload"];
+    assert_eq!(
+        (&start["name"], &start["kind"], &start["format"]),
+        (&json!("test"), &json!("exec"), &json!(1))
+    );
+    assert_eq!(start["labels"], json!({ "a": "1", "b": "x=y" }));
+    assert!(start["cwd"].is_string());
+    let end = &lines[4]["payload"];
+    assert_eq!(
+        (&end["status"], &end["usage"]),
+        (&json!("succeeded"), &json!({ "input_tokens": 7 }))
+    );
+    assert_eq!((&end["counts"]["events"], &end["counts"]["steps"]), (&json!(5), &json!(1)));
+    assert!(end["duration_ms"].is_u64());
+    assert_sound(&session);
+}
+
+#[test]
+fn everything_a_draft_says_stands_in_its_line() {
+    let session = Session::new();
+    let draft = json!({
+        "type": "tool.call", "path": "each[2].check", "iteration": 2, "source": "subagent:7",
+        "timestamp": "2026-06-08T12:14:42.5+02:00", "child_run_id": "c-1",
+        "payload": { "name": "grep", "call_id": "c", "future": [1, 2.50] },
+    });
+    record(&session, &[], draft.to_string());
+    let line = &session.lines("r1")[1];
+    for key in ["type", "path", "iteration", "source", "child_run_id", "payload"] {
+        assert_eq!(line[key], draft[key], "{key}");
+    }
+    assert_eq!(line["timestamp"], "2026-06-08T10:14:42.500000Z");
+    assert_eq!(line.get("raw"), None);
+}
+
+#[test]
+fn every_line_is_acknowledged_by_its_number_and_stdout_has_nothing_else() {
+    let session = Session::new();
+    let input = system("a") + "no draft\n" + &system("b");
+    let outcome = record(&session, &["--ack", "--json"], input);
+    assert_eq!(outcome.stdout, "{\"seq\":2}\n{\"seq\":3}\n{\"seq\":4}\n");
+}
+
+#[test]
+fn an_acknowledgement_comes_before_the_next_line_is_sent() {
+    let session = Session::new();
+    let mut child = session.spawn(&["record", "--name", "test", "--ack"]);
+    let mut stdin = child.stdin.take().unwrap();
+    let mut acks = BufReader::new(child.stdout.take().unwrap()).lines();
+    for seq in 2..6 {
+        stdin.write_all(system("x").as_bytes()).unwrap();
+        assert_eq!(acks.next().unwrap().unwrap(), format!("{{\"seq\":{seq}}}"));
+    }
+    drop(stdin);
+    assert!(child.wait().unwrap().success());
+}
+
+#[test]
+fn json_gives_one_object_at_the_end() {
+    let session = Session::new();
+    let outcome = record(&session, &["--json"], system("a") + "no draft\n");
+    let told = outcome.json();
+    let expected = [
+        ("run_id", json!("r1")),
+        ("path", json!("storage/transcripts/r1.jsonl")),
+        ("status", json!("succeeded")),
+        ("events", json!(4)),
+        ("unknown", json!(1)),
+        ("masked", json!(0)),
+        ("error", Value::Null),
+    ];
+    for (key, value) in expected {
+        assert_eq!(told[key], value, "{key}");
+    }
+    assert!(told["duration_ms"].is_u64());
+}
+
+#[test]
+fn a_line_that_is_no_draft_is_kept_whole_and_told() {
+    let deep = format!(
+        "{{\"type\":\"system\",\"payload\":{}1{}}}",
+        "{\"a\":".repeat(300),
+        "}".repeat(300)
+    );
+    let cases: &[(&[u8], &str, Option<&str>)] = &[
+        (b"plain words", "not JSON: expected value at byte 1", None),
+        (b"{\"type\":\"system\"", "not JSON: EOF while parsing an object at byte 16", None),
+        (b"[1,2]", "invalid type: sequence, expected a JSON object at byte 0", None),
+        (b"{\"payload\":{}}", "there is no `type`", None),
+        (b"{\"type\":\"made.up\"}", "\"made.up\" is not a type of event", Some("made.up")),
+        (
+            b"{\"type\":\"usage\",\"iteration\":\"two\"}",
+            "`iteration` is not a whole number",
+            Some("usage"),
+        ),
+        (
+            b"{\"type\":\"usage\",\"payload\":\"text\"}",
+            "`payload` is neither an object nor null",
+            Some("usage"),
+        ),
+        (
+            b"{\"type\":\"usage\",\"payload\":{\"input_tokens\":\"7\"}}",
+            "payload does not have the shape of usage",
+            Some("usage"),
+        ),
+        (b"nul \0 and \x1b[31m escape", "not JSON", None),
+        (b"\"\xff\xfe\"", "not UTF-8 from byte 2 on", None),
+        (deep.as_bytes(), "`payload`: value nests deeper than 120 levels", Some("system")),
+    ];
+    let session = Session::new();
+    let input: Vec<u8> =
+        cases.iter().flat_map(|(line, ..)| [line, b"\n".as_slice()].concat()).collect();
+    let outcome = record(&session, &[], input);
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    let lines = session.lines("r1");
+    assert_eq!(lines.len(), cases.len() + 2);
+    for (index, (record, reason, native_type)) in cases.iter().enumerate() {
+        let line = &lines[index + 1];
+        assert_eq!(line["type"], "unknown", "{reason}");
+        let kept = match line.get("raw") {
+            Some(raw) => raw.as_str().unwrap().as_bytes(),
+            None => {
+                assert_eq!(line["raw_b64"], "Iv/+Ig==");
+                b"\"\xff\xfe\""
+            }
+        };
+        assert_eq!(kept, *record, "{reason}");
+        assert!(line["payload"]["reason"].as_str().unwrap().starts_with(reason), "{line}");
+        assert_eq!(line["payload"].get("native_type").and_then(Value::as_str), *native_type);
+        let told = format!("stdin line {}: {reason}", index + 1);
+        assert!(outcome.stderr.contains(&told), "{told}: {}", outcome.stderr);
+    }
+    assert!(!outcome.stderr.contains('\x1b') && !outcome.stderr.contains('\0'));
+    assert_sound(&session);
+}
+
+#[test]
+fn a_strict_recording_ends_at_the_first_line_that_is_no_draft() {
+    let session = Session::new();
+    let outcome = record(&session, &["--strict"], system("a") + "oops\n" + &system("b"));
+    assert_eq!(outcome.code, Some(1), "{outcome:?}");
+    let lines = session.lines("r1");
+    assert_eq!(types(&lines), ["run.started", "system", "run.completed"]);
+    let end = &lines[2]["payload"];
+    assert_eq!(end["status"], "failed");
+    assert_eq!(end["error"], "stdin line 2: not JSON: expected value at byte 1");
+    assert!(outcome.stderr.contains("stdin line 2: not JSON"));
+    assert_sound(&session);
+}
+
+#[test]
+fn a_run_completed_among_the_drafts_takes_the_place_of_our_own() {
+    let cases = [("succeeded", 0), ("skipped", 0), ("failed", 2), ("canceled", 2), ("blocked", 2)];
+    for (status, code) in cases {
+        for flags in [&[][..], &["--strict"]] {
+            let session = Session::new();
+            let end =
+                json!({ "type": "run.completed", "payload": { "name": "mine", "status": status } });
+            let outcome = record(&session, flags, end.to_string());
+            assert_eq!(outcome.code, Some(code), "{status}: {outcome:?}");
+            let lines = session.lines("r1");
+            assert_eq!(types(&lines), ["run.started", "run.completed"]);
+            assert_eq!(lines[1]["payload"], end["payload"]);
+            assert_sound(&session);
+        }
+    }
+}
+
+#[test]
+fn without_lifecycle_start_and_end_are_the_producers() {
+    let input = concat!(
+        r#"{"type":"run.started","payload":{"name":"mine","kind":"session"}}"#,
+        "\n",
+        r#"{"type":"run.completed","payload":{"name":"mine","status":"succeeded"}}"#,
+        "\n",
+    );
+    let session = Session::new();
+    let outcome = record(&session, &["--no-lifecycle"], input);
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    let lines = session.lines("r1");
+    assert_eq!(types(&lines), ["run.started", "run.completed"]);
+    assert_eq!(lines[0]["payload"]["name"], "mine");
+    assert_sound(&session);
+
+    let session = Session::new();
+    let outcome = record(&session, &[], input);
+    let lines = session.lines("r1");
+    assert_eq!(types(&lines), ["run.started", "unknown", "run.completed"]);
+    assert_eq!(lines[1]["payload"]["native_type"], "run.started");
+    assert!(outcome.stderr.contains("stdin line 1: ") && outcome.stderr.contains("--no-lifecycle"));
+}
+
+#[test]
+fn a_line_that_says_more_than_a_draft_can_is_kept_beside_its_event() {
+    let session = Session::new();
+    let extra = r#"{"type":"system","mood":"fine","payload":{"subtype":"a"}}"#;
+    let half = r#"{"type":"system","payload":{"subtype":"half \ud800 pair"}}"#;
+    let spaced = r#" { "type" : "system", "payload" : { "subtype" : "a b" } } "#;
+    record(&session, &[], [extra, half, spaced].join("\n"));
+    let lines = session.lines("r1");
+    assert_eq!(types(&lines)[1..4], ["system", "system", "system"]);
+    assert_eq!(lines[1]["raw"], extra);
+    assert_eq!(lines[2]["raw"], half);
+    assert_eq!(lines[2]["payload"]["subtype"], "half \u{fffd} pair");
+    assert_eq!(lines[3].get("raw"), None);
+}
+
+#[test]
+fn lines_end_at_line_feeds_only_and_empty_ones_are_skipped() {
+    let session = Session::new();
+    let text = "a\u{2028}b\u{85}c";
+    let input = format!("\n{}\r\n   \n\r\n{}", system(text).trim_end(), system("last").trim_end());
+    let outcome = record(&session, &[], input);
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    let lines = session.lines("r1");
+    assert_eq!(types(&lines), ["run.started", "system", "system", "run.completed"]);
+    assert_eq!(lines[1]["payload"]["subtype"], text);
+    assert_eq!(lines[2]["payload"]["subtype"], "last");
+}
+
+#[test]
+fn a_line_of_many_megabytes_is_recorded_like_any_other() {
+    let session = Session::new();
+    let text = "long ".repeat(4 << 20);
+    let block = json!({ "type": "text", "fidelity": "agent_emitted", "text": text });
+    let draft = json!({ "type": "message.assistant", "payload": { "blocks": [block] } });
+    let junk = "x".repeat(3 << 20);
+    let outcome = record(&session, &[], format!("{draft}\n{junk}\n"));
+    assert_eq!(outcome.code, Some(0));
+    let lines = session.lines("r1");
+    assert_eq!(lines[1]["payload"], draft["payload"]);
+    assert_eq!(lines[2]["raw"], junk);
+}
+
+#[test]
+fn what_the_producer_left_open_is_closed_as_aborted_and_so_is_the_run() {
+    let session = Session::new();
+    let input = concat!(
+        r#"{"type":"step.started","path":"a","payload":{"name":"a","kind":"parallel"}}"#,
+        "\n",
+        r#"{"type":"step.started","path":"a.b","payload":{"name":"b","kind":"agent","attempt":2}}"#,
+        "\n",
+    );
+    let outcome = record(&session, &[], input);
+    assert_eq!(outcome.code, Some(2), "{outcome:?}");
+    let lines = session.lines("r1");
+    let expected = [
+        "run.started",
+        "step.started",
+        "step.started",
+        "step.completed",
+        "step.completed",
+        "run.completed",
+    ];
+    assert_eq!(types(&lines), expected);
+    assert_eq!((&lines[3]["path"], &lines[3]["payload"]["attempt"]), (&json!("a.b"), &json!(2)));
+    for line in &lines[3..] {
+        assert_eq!(line["payload"]["status"], "aborted", "{line}");
+    }
+    assert!(
+        outcome.stderr.contains("step.started at \"a.b\" was still open"),
+        "{}",
+        outcome.stderr
+    );
+    assert_sound(&session);
+}
+
+#[test]
+fn a_signal_cancels_the_run_and_what_is_open_in_it() {
+    for (signal, name) in [("-INT", "SIGINT"), ("-TERM", "SIGTERM")] {
+        let session = Session::new();
+        let mut child = session.spawn(&["record", "--name", "test", "--id", "r1", "--ack"]);
+        let mut stdin = child.stdin.take().unwrap();
+        let step = r#"{"type":"step.started","path":"a","payload":{"name":"a","kind":"agent"}}"#;
+        writeln!(stdin, "{step}").unwrap();
+        let mut ack = [0; 10];
+        child.stdout.as_mut().unwrap().read_exact(&mut ack).unwrap();
+        send_signal(&child, signal);
+        let outcome = finish(child, b"");
+        assert_eq!(outcome.code, Some(2), "{outcome:?}");
+        let lines = session.lines("r1");
+        assert_eq!(
+            types(&lines),
+            ["run.started", "step.started", "step.completed", "run.completed"]
+        );
+        for line in &lines[2..] {
+            assert_eq!(line["payload"]["status"], "canceled");
+            assert_eq!(line["payload"]["error"], format!("stopped by {name}"));
+        }
+        assert_sound(&session);
+        drop(stdin);
+    }
+}
+
+#[test]
+fn a_reader_of_stdout_that_goes_away_does_not_end_the_recording() {
+    let session = Session::new();
+    let mut child = session.spawn(&["record", "--name", "test", "--id", "r1", "--ack"]);
+    drop(child.stdout.take());
+    let outcome = finish(child, (system("a") + &system("b")).as_bytes());
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    assert_eq!(session.lines("r1").len(), 4);
+}
+
+#[test]
+fn secrets_are_hidden_and_counted_when_asked_for() {
+    // Put together here, so that nobody who looks for secrets stumbles over this file.
+    let key = &format!("sk-ant-{}", "q7".repeat(12));
+    let input = system(&format!("key {key} and hunter2hunter2"));
+    let cases: &[(&[&str], bool, bool)] = &[
+        (&[], true, true),
+        (&["--mask", "none"], true, true),
+        (&["--mask", "secrets"], false, true),
+        (&["--mask-env", "MY_PASS"], false, false),
+    ];
+    for (flags, shows_key, shows_value) in cases {
+        let session = Session::new().with_variable("MY_PASS", "hunter2hunter2");
+        let outcome = record(&session, &[&["--json"], *flags].concat(), &input);
+        let text = std::fs::read_to_string(session.transcript("r1")).unwrap();
+        assert_eq!(text.contains(key), *shows_key, "{flags:?}");
+        assert_eq!(text.contains("hunter2hunter2"), *shows_value, "{flags:?}");
+        let hidden = u64::from(!shows_key) + u64::from(!shows_value);
+        assert_eq!(outcome.json()["masked"], hidden, "{flags:?}");
+        assert_eq!(session.lines("r1")[2]["payload"]["counts"]["masked"], hidden, "{flags:?}");
+    }
+    let session = Session::new();
+    let outcome = record(&session, &["--mask", "none", "--mask-env", "X"], "");
+    assert_eq!(outcome.code, Some(1), "{outcome:?}");
+}
+
+#[test]
+fn a_child_run_names_its_parent_on_every_line() {
+    let session = Session::new();
+    let call = r#"{"type":"step.call_workflow.started","path":"c","child_run_id":"kid","payload":{"name":"c","kind":"call_workflow"}}"#;
+    let done = call.replace("started", "completed");
+    session.quipu_with_input(
+        &["record", "--name", "p", "--id", "parent-run"],
+        format!("{call}\n{done}\n"),
+    );
+    let arguments = ["record", "--name", "c", "--id", "kid", "--parent", "parent"];
+    let outcome = session.quipu_with_input(&arguments, system("a"));
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    assert!(session.lines("kid").iter().all(|line| line["parent_run_id"] == "parent-run"));
+    assert_sound(&session);
+    let outcome = session.quipu(&["record", "--name", "c", "--parent", "nobody"]);
+    assert_eq!(outcome.code, Some(1));
+    assert!(outcome.stderr.contains("no run \"nobody\""), "{}", outcome.stderr);
+}
+
+#[test]
+fn a_run_is_gone_on_with_after_a_crash_and_after_its_end() {
+    let session = Session::new();
+    record(&session, &["--kind", "workflow"], system("a"));
+    let path = session.transcript("r1");
+    let whole = std::fs::read(&path).unwrap();
+    let cut = whole.len() - 20;
+    std::fs::write(&path, &whole[..cut]).unwrap();
+    let outcome =
+        session.quipu_with_input(&["record", "--id", "r", "--append", "--ack"], system("b"));
+    assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(0), "{\"seq\":6}\n"), "{outcome:?}");
+    assert!(outcome.stderr.contains("going on after event 2; moved "), "{}", outcome.stderr);
+    let lines = session.lines("r1");
+    let expected = [
+        "run.started",
+        "system",
+        "system",
+        "run.completed",
+        "run.started",
+        "system",
+        "run.completed",
+    ];
+    assert_eq!(types(&lines), expected);
+    assert_eq!(lines[3]["payload"]["status"], "aborted");
+    assert_eq!(
+        (&lines[4]["payload"]["name"], &lines[4]["payload"]["kind"]),
+        (&json!("test"), &json!("workflow"))
+    );
+    assert_eq!(lines[6]["payload"]["counts"]["events"], 7);
+    session.quipu_with_input(&["record", "--id", "r1", "--append"], system("c"));
+    let numbers: Vec<_> = session.lines("r1").iter().map(|line| line["seq"].clone()).collect();
+    assert_eq!(numbers, (1..=10).map(Value::from).collect::<Vec<_>>());
+    assert_sound(&session);
+}
+
+#[test]
+fn a_second_writer_is_told_who_the_first_is() {
+    let session = Session::new();
+    let mut first = session.spawn(&["record", "--name", "test", "--id", "r1"]);
+    let mut id = [0; 3];
+    first.stdout.as_mut().unwrap().read_exact(&mut id).unwrap();
+    let outcome = session.quipu(&["record", "--id", "r1", "--append"]);
+    assert_eq!(outcome.code, Some(1), "{outcome:?}");
+    let holder = format!("run r1 is being written by pid {}", first.id());
+    assert!(outcome.stderr.contains(&holder), "{}", outcome.stderr);
+    assert_eq!(finish(first, b"").code, Some(0));
+}
+
+#[test]
+fn what_cannot_be_begun_is_the_users_to_mend() {
+    let session = Session::new();
+    record(&session, &[], "");
+    let cases: &[(&[&str], &str)] = &[
+        (&["record"], "--name"),
+        (&["record", "--name", "x", "--id", "r1"], "run r1 exists already"),
+        (&["record", "--name", "x", "--id", "../r1"], "is not a run id"),
+        (&["record", "--name", "x", "--label", "nonsense"], "expected KEY=VALUE"),
+        (&["record", "--name", "x", "--durability", "sometimes"], "never, always"),
+        (
+            &["record", "--name", "x", "--kind", "dance"],
+            "[possible values: workflow, session, exec]",
+        ),
+        (&["record", "--append", "--id", "zz"], "no run \"zz\""),
+        (&["record", "--append", "--name", "x"], "--id"),
+    ];
+    for (arguments, told) in cases {
+        let outcome = session.quipu(arguments);
+        assert_eq!(outcome.code, Some(1), "{arguments:?}: {outcome:?}");
+        assert!(outcome.stderr.contains(told), "{arguments:?}: {}", outcome.stderr);
+    }
+}

@@ -1,0 +1,138 @@
+//! The one spelling of a time that our own writer uses, read and written without detours.
+//!
+//! `2026-06-08T10:14:42.123456Z`: 27 bytes, years 0000 to 9999. Everything else is left to the
+//! date library, which also decides what is right: a property test compares the two.
+
+use std::cell::Cell;
+
+const DAY: i64 = 86_400_000_000;
+
+thread_local! {
+    /// The second written last and its spelling: most events share their second with the one
+    /// before.
+    static LAST: Cell<(i64, [u8; 27])> = const { Cell::new((i64::MIN, *BLANK)) };
+}
+
+const BLANK: &[u8; 27] = b"0000-00-00T00:00:00.000000Z";
+
+/// Appends microseconds since 1970 to `out`. Answers `false`, having done nothing, for years
+/// that need more than four digits.
+pub(super) fn write(out: &mut String, micros: i64) -> bool {
+    let (second, of_second) = (micros.div_euclid(1_000_000), micros.rem_euclid(1_000_000) as u32);
+    let (last, mut text) = LAST.get();
+    if second != last {
+        let Some(spelled) = spell(second) else { return false };
+        text = spelled;
+        LAST.set((second, spelled));
+    }
+    put(&mut text, 20, of_second / 10_000);
+    put(&mut text, 22, of_second / 100 % 100);
+    put(&mut text, 24, of_second % 100);
+    match std::str::from_utf8(&text) {
+        Ok(text) => out.push_str(text),
+        Err(_) => return false,
+    }
+    true
+}
+
+/// Spells a second, its fraction left at zero.
+fn spell(second: i64) -> Option<[u8; 27]> {
+    let (days, of_day) = (second.div_euclid(86_400), second.rem_euclid(86_400) as u32);
+    let (year, month, day) = date_of(days);
+    let year = u32::try_from(year).ok().filter(|year| *year <= 9999)?;
+    let mut text = *BLANK;
+    put(&mut text, 0, year / 100);
+    put(&mut text, 2, year % 100);
+    put(&mut text, 5, month as u32);
+    put(&mut text, 8, day as u32);
+    put(&mut text, 11, of_day / 3600);
+    put(&mut text, 14, of_day / 60 % 60);
+    put(&mut text, 17, of_day % 60);
+    Some(text)
+}
+
+/// Puts two digits at a place.
+fn put(text: &mut [u8; 27], at: usize, value: u32) {
+    text[at] = b'0' + (value / 10) as u8;
+    text[at + 1] = b'0' + (value % 10) as u8;
+}
+
+/// Reads microseconds since 1970 from the one spelling; answers nothing for any other.
+pub(super) fn parse(text: &[u8]) -> Option<i64> {
+    let text: &[u8; 27] = text.try_into().ok()?;
+    let marks = [(4, b'-'), (7, b'-'), (10, b'T'), (13, b':'), (16, b':'), (19, b'.'), (26, b'Z')];
+    if marks.iter().any(|&(at, mark)| text[at] != mark) {
+        return None;
+    }
+    let (year, month, day) = (number(&text[0..4])?, number(&text[5..7])?, number(&text[8..10])?);
+    let (hour, minute) = (number(&text[11..13])?, number(&text[14..16])?);
+    let (second, micros) = (number(&text[17..19])?, number(&text[20..26])?);
+    // Leap seconds and dates that are none are for the date library to judge.
+    if hour > 23 || minute > 59 || second > 59 || !(1..=12).contains(&month) {
+        return None;
+    }
+    let days = days_of(year, month, day);
+    if date_of(days) != (year, month, day) {
+        return None;
+    }
+    Some(days * DAY + ((hour * 60 + minute) * 60 + second) * 1_000_000 + micros)
+}
+
+/// The proleptic Gregorian date of a day counted from 1970-01-01.
+///
+/// Counted in eras of 400 years that begin on a first of March, so that the leap day comes last.
+fn date_of(days: i64) -> (i64, i64, i64) {
+    let days = days + 719_468;
+    let era = days.div_euclid(146_097);
+    let of_era = days.rem_euclid(146_097);
+    let year_of_era = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month_from_march = (5 * of_year + 2) / 153;
+    let day = of_year - (153 * month_from_march + 2) / 5 + 1;
+    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
+    (year_of_era + era * 400 + i64::from(month <= 2), month, day)
+}
+
+/// The inverse of [`date_of`].
+fn days_of(year: i64, month: i64, day: i64) -> i64 {
+    let year = year - i64::from(month <= 2);
+    let (era, year_of_era) = (year.div_euclid(400), year.rem_euclid(400));
+    let month_from_march = (month + 9) % 12;
+    let of_year = (153 * month_from_march + 2) / 5 + day - 1;
+    era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + of_year - 719_468
+}
+
+fn number(text: &[u8]) -> Option<i64> {
+    text.iter().try_fold(0, |value, byte| {
+        byte.is_ascii_digit().then(|| value * 10 + i64::from(byte - b'0'))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn times_are_written_and_read_as_the_date_library_does(
+            micros in -62_167_219_200_000_000_i64..=253_402_207_200_000_000,
+        ) {
+            let mut ours = String::new();
+            prop_assert!(write(&mut ours, micros));
+            let theirs = jiff::Timestamp::from_microsecond(micros).unwrap();
+            prop_assert_eq!(&ours, &format!("{theirs:.6}"));
+            prop_assert_eq!(parse(ours.as_bytes()), Some(micros));
+        }
+
+        #[test]
+        fn what_is_read_here_is_what_the_date_library_reads(
+            text in "[0-9]{4}-[0-1][0-9]-[0-3][0-9]T[0-2][0-9]:[0-6][0-9]:[0-6][0-9]\\.[0-9]{6}Z",
+        ) {
+            if let Some(micros) = parse(text.as_bytes()) {
+                let theirs: jiff::Timestamp = text.parse().unwrap();
+                prop_assert_eq!(micros, theirs.as_microsecond());
+            }
+        }
+    }
+}

@@ -1,0 +1,306 @@
+//! Each kind of damage that `verify_run` finds.
+
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
+
+use quipu_event::payload::Status;
+use quipu_event::{Draft, Kind};
+use quipu_journal::verify_run;
+use quipu_testkit::{
+    TestStorage, run_completed, run_id, run_started, step_completed, step_started, tool_call,
+    tool_result,
+};
+use serde_json::json;
+
+fn calling(kind: Kind) -> Draft {
+    let payload = json!({ "name": "c", "kind": "call_workflow" });
+    Draft::new(kind, &payload).unwrap().at("c".into(), 0).calling(run_id("child"))
+}
+
+/// A parent `r` and its child, both sound.
+fn sound() -> TestStorage {
+    let storage = TestStorage::new();
+    storage.record(
+        "r",
+        [
+            run_started("x"),
+            step_started("a"),
+            tool_call("1"),
+            tool_result("1"),
+            tool_call("dangling"),
+            step_completed("a", Status::Succeeded),
+            calling(Kind::CallWorkflowStarted),
+            calling(Kind::CallWorkflowCompleted),
+            run_completed("x", Status::Succeeded),
+        ],
+    );
+    let child = storage.create_child("child", "r");
+    child.record(run_started("child")).unwrap();
+    child.record(run_completed("child", Status::Succeeded)).unwrap();
+    child.close().unwrap();
+    storage
+}
+
+/// Rewrites the lines of a run.
+fn rewrite(storage: &TestStorage, id: &str, change: impl FnOnce(&mut Vec<String>)) {
+    let text = String::from_utf8(storage.bytes(id)).unwrap();
+    let mut lines = text.split_inclusive('\n').map(str::to_owned).collect();
+    change(&mut lines);
+    std::fs::write(storage.path(id), lines.concat()).unwrap();
+}
+
+fn replace(storage: &TestStorage, id: &str, line: usize, from: &str, to: &str) {
+    rewrite(storage, id, |lines| {
+        assert!(lines[line - 1].contains(from), "{}", lines[line - 1]);
+        lines[line - 1] = lines[line - 1].replace(from, to);
+    });
+}
+
+/// Changes every number from line `line` on, as if that line had not been there before.
+fn renumber(lines: &mut [String]) {
+    for (seq, line) in (1..).zip(lines) {
+        let rest = line.split_once(',').unwrap().1.to_owned();
+        *line = format!("{{\"seq\":{seq},{rest}");
+    }
+}
+
+fn without(storage: &TestStorage, line: usize) {
+    rewrite(storage, "r", |lines| {
+        lines.remove(line - 1);
+        renumber(lines);
+    });
+}
+
+type Mutation = (&'static str, fn(&TestStorage), &'static [&'static str]);
+
+/// One change to a sound run, and every finding it leads to.
+const MUTATIONS: &[Mutation] = &[
+    ("nothing", |_| {}, &[]),
+    (
+        "a torn tail",
+        |s| rewrite(s, "r", |l| l.push("{\"seq\":10".into())),
+        &["line 10, byte #: the last line is torn: 9 bytes without a line feed"],
+    ),
+    (
+        "an empty line",
+        |s| rewrite(s, "r", |l| l.insert(1, "\n".into())),
+        &["line 2, byte #: the line is empty"],
+    ),
+    (
+        "a line that is no event",
+        |s| rewrite(s, "r", |l| l[3] = "{}\n".into()),
+        &[
+            "line 4, byte #: not an event: missing field `seq` at line 1 column 2",
+            "line 5, byte #: seq is 5, expected 4",
+        ],
+    ),
+    (
+        "a missing line",
+        |s| rewrite(s, "r", |l| drop(l.remove(4))),
+        &["line 5, byte #: seq is 6, expected 5"],
+    ),
+    (
+        "a repeated line",
+        |s| rewrite(s, "r", |l| l.insert(5, l[4].clone())),
+        &[
+            "line 6, byte #: seq is 5, expected 6",
+            "line 6, byte #: tool call \"dangling\" stands twice",
+        ],
+    ),
+    (
+        "a line of another run",
+        |s| replace(s, "r", 3, "\"run_id\":\"r\"", "\"run_id\":\"q\""),
+        &["line 3, byte #: run_id is q, not that of the file"],
+    ),
+    (
+        "another parent",
+        |s| replace(s, "r", 3, "\"type\"", "\"parent_run_id\":\"q\",\"type\""),
+        &["line 3, byte #: parent_run_id differs from that of line 1"],
+    ),
+    (
+        "a payload of the wrong shape",
+        |s| replace(s, "r", 3, "\"call_id\":\"1\"", "\"call_id\":7"),
+        &[
+            "line 3, byte #: payload does not have the shape of tool.call: invalid type: integer `7`, expected a string at line 1 column 26",
+            "line 4, byte #: tool result \"1\" answers no open call",
+        ],
+    ),
+    (
+        "an end without its start",
+        |s| without(s, 2),
+        &["line 5, byte #: step.completed at \"a\" without its step.started"],
+    ),
+    (
+        "a start without its end",
+        |s| without(s, 6),
+        &["line 2: step.started at \"a\" never completed"],
+    ),
+    (
+        "a start without its end behind damage",
+        |s| {
+            without(s, 6);
+            rewrite(s, "r", |l| l.insert(0, "x\n".into()));
+        },
+        &[
+            "line 1, byte 0: not an event: expected value at line 1 column 1",
+            "line 3: step.started at \"a\" never completed",
+        ],
+    ),
+    (
+        "the end of another try",
+        |s| replace(s, "r", 6, "\"attempt\":1", "\"attempt\":2"),
+        &[
+            "line 6, byte #: step.completed at \"a\" without its step.started",
+            "line 2: step.started at \"a\" never completed",
+        ],
+    ),
+    (
+        "an event after the end",
+        |s| {
+            rewrite(s, "r", |l| {
+                let late = l.remove(4);
+                l.push(late);
+                renumber(l);
+            })
+        },
+        &["line 9, byte #: tool.call after the run's end"],
+    ),
+    (
+        "a call that stands twice",
+        |s| replace(s, "r", 5, "\"dangling\"", "\"1\""),
+        &["line 5, byte #: tool call \"1\" stands twice"],
+    ),
+    (
+        "a result without a call",
+        |s| without(s, 3),
+        &["line 3, byte #: tool result \"1\" answers no open call"],
+    ),
+    (
+        "a call answered twice",
+        |s| {
+            rewrite(s, "r", |l| {
+                l.insert(4, l[3].clone());
+                renumber(l);
+            })
+        },
+        &["line 5, byte #: tool result \"1\" answers no open call"],
+    ),
+    (
+        "a child that is not there",
+        |s| std::fs::remove_file(s.path("child")).unwrap(),
+        &["called run child has no transcript"],
+    ),
+    (
+        "a child of somebody else",
+        |s| replace(s, "child", 1, "\"parent_run_id\":\"r\"", "\"parent_run_id\":\"q\""),
+        &["called run child names q as its parent"],
+    ),
+    (
+        "a child of nobody",
+        |s| replace(s, "child", 1, "\"parent_run_id\":\"r\",", ""),
+        &["called run child names nobody as its parent"],
+    ),
+    (
+        "a file open to others",
+        |s| {
+            std::fs::set_permissions(s.path("r"), Permissions::from_mode(0o640)).unwrap();
+        },
+        &["#/r.jsonl has mode 0640, wider than 0600"],
+    ),
+    (
+        "a directory open to others",
+        |s| {
+            std::fs::set_permissions(s.layout.transcripts(), Permissions::from_mode(0o755))
+                .unwrap();
+        },
+        &["#/transcripts has mode 0755, wider than 0700"],
+    ),
+    (
+        "torn bytes open to others",
+        |s| {
+            let torn = s.layout.torn(&run_id("r"));
+            std::fs::write(&torn, "x").unwrap();
+            std::fs::set_permissions(&torn, Permissions::from_mode(0o644)).unwrap();
+        },
+        &["#/r.torn has mode 0644, wider than 0600"],
+    ),
+];
+
+/// Same words, with `#` for places that the test does not spell out.
+fn is_like(found: &str, expected: &str) -> bool {
+    match expected.split_once('#') {
+        Some((before, after)) => found.starts_with(before) && found.ends_with(after),
+        None => found == expected,
+    }
+}
+
+fn check(name: &str, storage: &TestStorage, id: &str, expected: &[&str]) {
+    let report = verify_run(&storage.layout, &run_id(id)).unwrap();
+    let found: Vec<_> = report.findings.iter().map(ToString::to_string).collect();
+    let alike = found.len() == expected.len()
+        && found.iter().zip(expected).all(|(found, expected)| is_like(found, expected));
+    assert!(alike, "{name}: {found:#?}");
+    assert_eq!((report.is_sound(), report.more), (expected.is_empty(), 0));
+}
+
+#[test]
+fn verify_finds_each_kind_of_damage() {
+    for (name, mutate, expected) in MUTATIONS {
+        let storage = sound();
+        mutate(&storage);
+        check(name, &storage, "r", expected);
+    }
+    links_from_the_child();
+}
+
+fn links_from_the_child() {
+    let storage = sound();
+    check("a sound child", &storage, "child", &[]);
+    rewrite(&storage, "r", |lines| lines.truncate(6));
+    check("a silent parent", &storage, "child", &["parent run r never calls this run"]);
+    std::fs::remove_file(storage.path("r")).unwrap();
+    check("no parent", &storage, "child", &["parent run r has no transcript"]);
+}
+
+#[test]
+fn the_byte_of_a_finding_is_where_its_line_begins() {
+    let storage = sound();
+    rewrite(&storage, "r", |lines| lines[2] = "x\n".into());
+    let offset: usize =
+        storage.bytes("r").split_inclusive(|&byte| byte == b'\n').take(2).map(<[u8]>::len).sum();
+    let report = verify_run(&storage.layout, &run_id("r")).unwrap();
+    let first = &report.findings[0];
+    assert_eq!((first.line, first.offset), (Some(3), Some(offset as u64)));
+}
+
+#[test]
+fn what_is_still_being_written_is_not_damage() {
+    let storage = TestStorage::new();
+    let recorder = storage.create("r");
+    recorder.record(run_started("x")).unwrap();
+    recorder.record(step_started("a")).unwrap();
+    let mut bytes = storage.bytes("r");
+    bytes.extend_from_slice(b"{\"seq\":3");
+    std::fs::write(storage.path("r"), bytes).unwrap();
+    check("live", &storage, "r", &[]);
+    recorder.close().unwrap();
+    check(
+        "dead",
+        &storage,
+        "r",
+        &[
+            "line 3, byte #: the last line is torn: 8 bytes without a line feed",
+            "line 2: step.started at \"a\" never completed",
+            "line 1: run.started at \"\" never completed",
+        ],
+    );
+}
+
+#[test]
+fn beyond_a_thousand_findings_are_only_counted() {
+    let storage = sound();
+    std::fs::write(storage.path("r"), "x\n".repeat(1234)).unwrap();
+    let report = verify_run(&storage.layout, &run_id("r")).unwrap();
+    assert_eq!((report.findings.len(), report.more, report.events), (1000, 234, 0));
+    assert!(!report.is_sound());
+}

@@ -1,0 +1,157 @@
+//! What must not be recorded is not.
+
+use std::sync::Arc;
+
+use quipu_event::{Draft, Json, Kind, decode_line};
+use quipu_journal::{Mask, Options, Received, RecordError, SecretMask};
+use quipu_testkit::{TestStorage, run_started};
+use serde_json::json;
+
+fn masked_by(mask: impl Mask + 'static) -> Options {
+    Options { mask: Some(Arc::new(mask)), ..Options::default() }
+}
+
+#[test]
+fn the_mask_is_applied_before_disk_and_subscribers() {
+    let storage = TestStorage::new();
+    let mask = SecretMask::new().with_value("pet", "fluffy-the-cat");
+    let recorder = storage.create_with("r", masked_by(mask));
+    let mut live = recorder.subscribe();
+    let key = &format!("sk-ant-{}", "a1".repeat(12));
+    let facts = json!({
+        "text": format!("use {key} for fluffy-the-cat"),
+        "nested": [{ "password": "hunter2", "n": 1.5 }],
+        "escaped": "a\u{1}\"AKIAIOSFODNN7EXAMPLE\"",
+    });
+    let draft = Draft::new(Kind::System, &facts).unwrap().with_raw(format!("raw {key}").as_bytes());
+    let not_text = [b"\xff ", key.as_bytes()].concat();
+    recorder.record(draft).unwrap();
+    recorder.record(Draft::unknown(&not_text, None, "not text")).unwrap();
+    let seen = [live.recv().unwrap(), live.recv().unwrap()];
+    assert_eq!(recorder.stats().masked, 6);
+    recorder.close().unwrap();
+
+    let text = String::from_utf8(storage.bytes("r")).unwrap();
+    for secret in [key.as_str(), "hunter2", "fluffy", "AKIAIOSF"] {
+        assert!(!text.contains(secret), "{secret} in {text}");
+    }
+    let on_disk: Vec<_> = text.lines().map(|line| decode_line(line.as_bytes()).unwrap()).collect();
+    assert_eq!(on_disk, seen.map(|event| (*event).clone()));
+    let payload: serde_json::Value = on_disk[0].payload.decode().unwrap();
+    let expected = json!({
+        "text": "use [masked:anthropic-key] for [masked:pet]",
+        "nested": [{ "password": "[masked:password]", "n": 1.5 }],
+        "escaped": "a\u{1}\"[masked:aws-key-id]\"",
+    });
+    assert_eq!(payload, expected);
+    let raws: Vec<_> =
+        on_disk.iter().map(|event| event.raw.as_ref().unwrap().bytes().unwrap()).collect();
+    assert_eq!(
+        raws,
+        [b"raw [masked:anthropic-key]".to_vec(), b"\xff [masked:anthropic-key]".to_vec()]
+    );
+}
+
+/// Refuses, in the rudest way, whatever is called `trouble`.
+struct Rude;
+
+impl Mask for Rude {
+    fn mask(&self, draft: Draft) -> (Draft, u64) {
+        assert!(!draft.payload.as_str().contains("trouble"), "the mask itself is broken");
+        (draft, 0)
+    }
+}
+
+#[test]
+fn a_mask_that_fails_lets_nothing_through() {
+    let storage = TestStorage::new();
+    let recorder = storage.create_with("r", masked_by(Rude));
+    let mut live = recorder.subscribe();
+    recorder.record(run_started("x")).unwrap();
+    assert!(matches!(recorder.record(run_started("trouble")), Err(RecordError::Mask)));
+    recorder.record(run_started("y")).unwrap();
+    assert_eq!((live.recv().unwrap().seq, live.recv().unwrap().seq), (1, 2));
+    assert!(matches!(live.try_recv(), Received::Nothing));
+    assert_eq!(storage.events("r").len(), 2);
+    assert!(!String::from_utf8(storage.bytes("r")).unwrap().contains("trouble"));
+}
+
+#[test]
+fn a_mask_may_bring_nothing_in_that_a_producer_may_not() {
+    struct Deepening;
+    impl Mask for Deepening {
+        fn mask(&self, draft: Draft) -> (Draft, u64) {
+            let deep = "[".repeat(500) + &"]".repeat(500);
+            let payload: Json = serde_json::from_str(&deep).unwrap();
+            (Draft { payload, ..draft }, 0)
+        }
+    }
+    let storage = TestStorage::new();
+    let recorder = storage.create_with("r", masked_by(Deepening));
+    assert!(matches!(recorder.record(run_started("x")), Err(RecordError::TooDeep)));
+}
+
+#[test]
+fn well_known_shapes_are_hidden_and_the_rest_stays_readable() {
+    let long = "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8S9t0";
+    let cases = [
+        (
+            "-----BEGIN RSA PRIVATE KEY-----\nabc\n-----END RSA PRIVATE KEY----- after",
+            "[masked:private-key] after",
+        ),
+        ("-----BEGIN PRIVATE KEY-----\ncut", "[masked:private-key]"),
+        (&format!("k=sk-proj-{long}"), "k=[masked:openai-key]"),
+        (&format!("ghp_{long}"), "[masked:github-token]"),
+        (&format!("github_pat_{long}"), "[masked:github-token]"),
+        (&format!("glpat-{long}"), "[masked:gitlab-token]"),
+        ("xoxb-1234567890-abc", "[masked:slack-token]"),
+        (
+            &format!("https://hooks.slack.com/services/{long}"),
+            "https://hooks.slack.com/services/[masked:slack-webhook]",
+        ),
+        (&format!("AIza{}", &long[..35]), "[masked:google-key]"),
+        (&format!("ya29.{long}"), "[masked:google-token]"),
+        (&format!("sk_live_{long}"), "[masked:stripe-key]"),
+        (&format!("npm_{}", &long[..36]), "[masked:npm-token]"),
+        (&format!("pypi-{long}{long}"), "[masked:pypi-token]"),
+        (&format!("hf_{long}"), "[masked:huggingface-token]"),
+        (&format!("SG.{long}.{long}"), "[masked:sendgrid-key]"),
+        (&format!("AccountKey={long}==;x"), "AccountKey=[masked:azure-key];x"),
+        ("eyJhbGciOiJIUzI1.eyJzdWIiOiIx.c2lnbmF0dXJl", "[masked:jwt]"),
+        (&format!("Authorization: Bearer {long}"), "Authorization: Bearer [masked:authorization]"),
+        ("postgres://ada:s3cret@db/x", "postgres://ada:[masked:url-password]@db/x"),
+        ("DB_PASSWORD=\"open sesame\" next", "DB_PASSWORD=\"[masked:password]\" next"),
+        ("export API_KEY=abc123 && go", "export API_KEY=[masked:password] && go"),
+        ("password: hunter22", "password: [masked:password]"),
+        ("{\\\"password\\\":\\\"x y\\\"}", "{\\\"password\\\":\\\"[masked:password]\\\"}"),
+    ];
+    let mask = SecretMask::default();
+    for (text, expected) in cases {
+        let (masked, count) = mask.mask_text(text).unwrap_or_else(|| panic!("{text} passed"));
+        assert_eq!((masked.as_str(), count), (expected, 1), "{text}");
+        // What is hidden stays hidden and is not counted again.
+        assert_eq!(mask.mask_text(&masked), None, "{masked}");
+    }
+    for harmless in
+        ["", "a token of love", "tokens: 12", "secretary=", "basic idea", "https://a.b/c@d"]
+    {
+        assert_eq!(mask.mask_text(harmless), None, "{harmless}");
+    }
+}
+
+#[test]
+fn values_of_chosen_variables_are_hidden_the_longest_first() {
+    let path = std::env::var("PATH").unwrap();
+    let mask = SecretMask::new().with_env(["PATH", "QUIPU_TEST_NO_SUCH_VARIABLE"]);
+    let (masked, count) = mask.mask_text(&format!("PATH is {path}")).unwrap();
+    assert_eq!((masked.as_str(), count), ("PATH is [masked:env:PATH]", 1));
+
+    let mask = SecretMask::new()
+        .with_value("part", "abcd")
+        .with_value("whole", "abcdef")
+        .with_value("tiny", "abc");
+    assert_eq!(
+        mask.mask_text("abcdef abcd abc"),
+        Some(("[masked:whole] [masked:part] abc".into(), 2))
+    );
+}
