@@ -18,15 +18,12 @@ const PROSE: &str = "The test fails because the cache is read before it is fille
 pub(crate) fn reply(bytes: usize) -> Message {
     let text = PROSE.repeat(bytes / PROSE.len() + 1);
     let blocks = vec![ContentBlock::text(Fidelity::AgentEmitted, &text[..bytes])];
-    let mut message = Message::assistant(blocks);
-    message.message_id = Some("msg_01XFDUDYJgAACzvnptvVoYEL".to_owned());
-    message.model = Some("claude-opus-4-1".to_owned());
-    message
+    Message::assistant(blocks)
 }
 
 /// A reply whose line is about 600 bytes long.
 pub(crate) fn small_reply() -> Message {
-    reply(230)
+    reply(330)
 }
 
 /// Makes the draft of a reply, as a producer would: from typed values, each time anew.

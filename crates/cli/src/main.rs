@@ -2,6 +2,7 @@
 
 mod args;
 mod commands;
+mod cores;
 mod exit;
 mod format;
 mod logging;

@@ -32,7 +32,7 @@ pub struct Draft {
     /// Who did it, when not the main agent.
     pub source: Option<Box<str>>,
     /// Which foreign bytes it was made from.
-    pub origin: Option<Origin>,
+    pub origin: Option<Box<Origin>>,
     /// Those bytes.
     pub raw: Option<Raw>,
 }
@@ -123,7 +123,7 @@ impl Draft {
 
     /// Says which foreign bytes it was made from.
     pub fn from_origin(mut self, origin: Origin) -> Self {
-        self.origin = Some(origin);
+        self.origin = Some(Box::new(origin));
         self
     }
 

@@ -11,7 +11,7 @@ use std::fmt;
 use serde::Serialize;
 use serde::ser;
 
-use compound::{Compound, Variant};
+use compound::{Compound, Variant, write_name};
 
 use crate::escape::write_string;
 use crate::json::{self, RAW_TOKEN};
@@ -211,7 +211,8 @@ impl<'a, 'b> ser::Serializer for &'a mut Encoder<'b> {
         _: u32,
         variant: &'static str,
     ) -> Result<(), EncodeError> {
-        self.serialize_str(variant)
+        write_name(self.out, variant);
+        Ok(())
     }
 
     fn serialize_newtype_struct<T: Serialize + ?Sized>(

@@ -33,7 +33,7 @@ pub struct Event {
     /// Who did it, when not the main agent: `subagent:<id>`.
     pub source: Option<Box<str>>,
     /// Which foreign bytes it was made from.
-    pub origin: Option<Origin>,
+    pub origin: Option<Box<Origin>>,
     /// Those bytes.
     pub raw: Option<Raw>,
     /// Envelope keys this version does not know, in the order in which they stood.

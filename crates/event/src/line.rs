@@ -118,7 +118,7 @@ struct Envelope {
     timestamp: Option<Timestamp>,
     payload: Option<Json>,
     source: Option<Box<str>>,
-    origin: Option<Origin>,
+    origin: Option<Box<Origin>>,
     raw: Option<Raw>,
     extra: Vec<(String, Json)>,
 }
@@ -136,13 +136,21 @@ impl Envelope {
             "timestamp" => self.timestamp = Some(map.next_value()?),
             "payload" => self.payload = Some(map.next_value()?),
             "source" => self.source = map.next_value()?,
-            "origin" => self.origin = map.next_value()?,
+            "origin" => self.take_origin(map.next_value()?),
             // A line has one record. What stands there besides is kept with the unknown keys.
             "raw" if self.raw.is_none() => self.raw = Some(Raw::Text(map.next_value()?)),
             "raw_b64" if self.raw.is_none() => self.raw = Some(Raw::Base64(map.next_value()?)),
             other => self.extra.push((other.to_owned(), map.next_value()?)),
         }
         Ok(())
+    }
+
+    /// An origin of another shape, or with more in it than we know, is kept as it stands.
+    fn take_origin(&mut self, origin: Json) {
+        match origin.decode() {
+            Ok(known) => self.origin = known,
+            Err(_) => self.extra.push(("origin".to_owned(), origin)),
+        }
     }
 
     fn finish<E: serde::de::Error>(self) -> Result<Event, E> {

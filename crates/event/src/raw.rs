@@ -56,6 +56,8 @@ impl Raw {
 ///
 /// It makes collecting exactly-once: what a journal holds says where to go on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(extend("additionalProperties" = true))]
 pub struct Origin {
     /// The foreign file.
     pub file: String,

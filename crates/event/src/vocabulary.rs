@@ -49,7 +49,11 @@ macro_rules! vocabulary {
 
         impl serde::Serialize for $name {
             fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                serializer.serialize_str(self.as_str())
+                match self {
+                    // A word of the list is known to need no escaping.
+                    $($name::$variant => serializer.serialize_unit_variant(stringify!($name), 0, $word),)+
+                    $name::Other(word) => serializer.serialize_str(word),
+                }
             }
         }
 
@@ -73,8 +77,13 @@ macro_rules! vocabulary {
             fn schema_name() -> std::borrow::Cow<'static, str> {
                 stringify!($name).into()
             }
-            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-                schemars::json_schema!({ "type": "string", "enum": [$($word,)+] })
+            fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                // Writers use the listed words; readers accept a newer writer's too.
+                if generator.contract().is_serialize() {
+                    schemars::json_schema!({ "type": "string", "enum": [$($word,)+] })
+                } else {
+                    schemars::json_schema!({ "type": "string", "examples": [$($word,)+] })
+                }
             }
         }
     };

@@ -5,6 +5,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use quipu_event::Timestamp;
 
 /// Something that knows what time it is.
+///
+/// It is asked while a producer holds the recorder's door, so it must neither panic nor wait.
 pub trait Clock: Send + Sync {
     /// Returns the present moment.
     fn now(&self) -> Timestamp;

@@ -106,6 +106,7 @@ impl Recorder {
         if options.durability != Durability::Never {
             // A file that survives a power failure needs its name to survive too.
             sync_dir(&layout.transcripts())?;
+            sync_dir(layout.storage())?;
         }
         Recorder::start(file, path, run, 0, options)
     }
@@ -228,7 +229,7 @@ impl Recorder {
         if draft.payload.nests_too_deep() || raw.is_some_and(Json::nests_too_deep) {
             return Err(RecordError::TooDeep);
         }
-        self.shared.door.submit(draft)
+        self.shared.door.submit(draft).outcome
     }
 
     /// Subscribes to the events recorded from now on.

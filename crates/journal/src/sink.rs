@@ -43,6 +43,15 @@ struct Encoded {
     end: usize,
 }
 
+/// What a producer takes home: the outcome, and what is left of its draft.
+///
+/// Memory goes back to the thread that asked for it; freeing it in another costs both more than
+/// writing the line does.
+pub(crate) struct Settled {
+    pub(crate) outcome: Result<u64, RecordError>,
+    _spent: Option<Event>,
+}
+
 impl DiskSink {
     pub(crate) fn new(
         file: Box<dyn Append>,
@@ -163,26 +172,31 @@ impl DiskSink {
         &mut self,
         recorded: usize,
         mut failure: Option<RecordError>,
-        done: &mut impl FnMut(Result<u64, RecordError>),
+        done: &mut impl FnMut(Settled),
     ) {
         let whole = self.encoded.iter().take_while(|line| line.end <= recorded).count();
-        let lost = self.encoded.len() - whole;
-        if !self.fanout.is_idle() {
-            for Encoded { event, .. } in self.encoded.drain(..whole) {
-                self.fanout.publish(&Arc::new(event));
+        let mut seq = self.last_seq;
+        self.last_seq += whole as u64;
+        let publish = !self.fanout.is_idle();
+        let mut encoded = std::mem::take(&mut self.encoded);
+        if publish {
+            for Encoded { event, .. } in &encoded[..whole] {
+                self.fanout.publish(&Arc::new(event.clone()));
             }
         }
-        self.encoded.clear();
+        for (index, Encoded { event, .. }) in encoded.drain(..).enumerate() {
+            let outcome = if index < whole {
+                seq += 1;
+                Ok(seq)
+            } else {
+                let refusal = failure.take().or_else(|| self.refusal());
+                Err(refusal.unwrap_or_else(|| self.closed()))
+            };
+            done(Settled { outcome, _spent: Some(event) });
+        }
+        self.encoded = encoded;
         if self.buffer.capacity() > BUFFER_KEPT {
             self.buffer = String::new();
-        }
-        for _ in 0..whole {
-            self.last_seq += 1;
-            done(Ok(self.last_seq));
-        }
-        for _ in 0..lost {
-            let refusal = failure.take().or_else(|| self.refusal());
-            done(Err(refusal.unwrap_or_else(|| self.closed())));
         }
     }
 
@@ -193,7 +207,7 @@ impl DiskSink {
 
 impl Sink for DiskSink {
     type Job = Draft;
-    type Outcome = Result<u64, RecordError>;
+    type Outcome = Settled;
 
     fn process(
         &mut self,
@@ -205,7 +219,7 @@ impl Sink for DiskSink {
                 drafts
                     .by_ref()
                     .filter_map(|_| self.refusal())
-                    .for_each(|refusal| done(Err(refusal)));
+                    .for_each(|refusal| done(Settled { outcome: Err(refusal), _spent: None }));
             }
             self.encode(&mut drafts);
             if self.encoded.is_empty() {

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use crate::Context;
 use crate::exit::Exit;
+use crate::format::visible::visible;
 
 /// Check that runs are whole: well-formed, gapless, paired, linked both ways, closed to others
 ///
@@ -105,7 +106,9 @@ fn print_report(out: &mut impl Write, report: &Report) -> std::io::Result<()> {
 
 /// Prints a finding as editors and people find their way to it: `path:line: what`.
 pub(super) fn placed(path: &str, finding: &Finding) -> String {
-    let what = &finding.what;
+    // A finding may quote what the transcript says.
+    let what = finding.what.to_string();
+    let what = visible(&what);
     match (finding.line, finding.offset) {
         (Some(line), Some(offset)) => format!("{path}:{line}: {what} (byte {offset})"),
         (Some(line), None) => format!("{path}:{line}: {what}"),

@@ -45,6 +45,7 @@ impl Column {
 #[derive(Clone, Debug)]
 pub(crate) struct Cell {
     text: String,
+    columns: usize,
     style: Style,
 }
 
@@ -54,7 +55,8 @@ impl Cell {
     }
 
     pub(crate) fn styled(text: impl Into<String>, style: Style) -> Self {
-        Cell { text: one_line(&text.into(), usize::MAX), style }
+        let text = one_line(&text.into(), usize::MAX);
+        Cell { columns: columns(&text), text, style }
     }
 
     /// Makes a cell of what may not be known.
@@ -92,7 +94,7 @@ impl Table {
 
     fn widths(&self, width: usize) -> Vec<usize> {
         let widest = |at: usize| {
-            let cells = self.rows.iter().map(|row| columns(&row[at].text)).max().unwrap_or(0);
+            let cells = self.rows.iter().map(|row| row[at].columns).max().unwrap_or(0);
             cells.max(columns(self.columns[at].title))
         };
         let mut widths: Vec<usize> = (0..self.columns.len()).map(widest).collect();
@@ -106,15 +108,16 @@ impl Table {
 
     fn write_row(&self, out: &mut dyn Write, row: &[Cell], widths: &[usize]) -> io::Result<()> {
         for (at, (cell, &width)) in row.iter().zip(widths).enumerate() {
-            let text = one_line(&cell.text, width);
-            let padding = " ".repeat(width.saturating_sub(columns(&text)));
+            let cut = (cell.columns > width)
+                .then(|| Cell::styled(one_line(&cell.text, width), cell.style));
+            let Cell { text, columns, style } = cut.as_ref().unwrap_or(cell);
+            let padding = width.saturating_sub(*columns);
             let gap = if at > 0 { "  " } else { "" };
-            let style = cell.style;
             match self.columns[at].align {
-                Align::Right => write!(out, "{gap}{padding}{style}{text}{style:#}")?,
+                Align::Right => write!(out, "{gap}{:padding$}{style}{text}{style:#}", "")?,
                 // Nothing stands behind the last cell, so nothing is padded for it.
                 Align::Left if at + 1 == row.len() => write!(out, "{gap}{style}{text}{style:#}")?,
-                Align::Left => write!(out, "{gap}{style}{text}{style:#}{padding}")?,
+                Align::Left => write!(out, "{gap}{style}{text}{style:#}{:padding$}", "")?,
             }
         }
         writeln!(out)

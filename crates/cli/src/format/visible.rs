@@ -28,6 +28,9 @@ pub(crate) fn visible(text: &str) -> Cow<'_, str> {
 
 /// Returns `text` as one safe line of at most `width` columns, with `…` where it was cut.
 pub(crate) fn one_line(text: &str, width: usize) -> String {
+    if text.len() <= width && is_one_plain_line(text.as_bytes()) {
+        return text.to_owned();
+    }
     let mut out = String::new();
     let mut taken = 0;
     let mut fits_with_mark = 0;
@@ -51,6 +54,9 @@ pub(crate) fn one_line(text: &str, width: usize) -> String {
 
 /// Returns how many columns `text` takes, as most terminals count.
 pub(crate) fn columns(text: &str) -> usize {
+    if is_one_plain_line(text.as_bytes()) {
+        return text.len();
+    }
     text.chars().map(columns_of).sum()
 }
 
@@ -80,6 +86,15 @@ pub(crate) fn break_at(text: &str, width: usize) -> usize {
         _ if end == 0 => reach,
         _ => end,
     }
+}
+
+/// Tells whether text is what most text is, so that it can be taken as it stands: printable ASCII
+/// with nothing but single spaces between its words.
+fn is_one_plain_line(text: &[u8]) -> bool {
+    let edges = [text.first(), text.last()];
+    text.iter().all(|byte| (b' '..0x7f).contains(byte))
+        && !edges.contains(&Some(&b' '))
+        && !text.windows(2).any(|pair| pair == b"  ")
 }
 
 fn push_visible(out: &mut String, c: char) {

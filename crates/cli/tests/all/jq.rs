@@ -7,6 +7,7 @@ use serde_json::Value;
 use crate::session::Session;
 
 /// Answers whether `jq` is there. A machine without it fails, unless it was excused by name.
+#[expect(clippy::print_stderr, reason = "what is not checked must be told loudly")]
 fn jq_is_there() -> bool {
     let found = Command::new("jq").arg("--version").stdout(Stdio::null()).status().is_ok();
     if !found {

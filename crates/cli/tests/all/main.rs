@@ -2,6 +2,8 @@
 //!
 //! One module per command, named like the command; a new command's tests get a new module here.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on says so by failing")]
+
 /// The harness: runs `quipu` in a directory of its own with a clean environment.
 mod session;
 
@@ -13,6 +15,8 @@ mod crash;
 mod demo;
 /// The `jq` one-liners that the format's users know, against a demo run.
 mod jq;
+/// How a recorded run begins, ends, is called and is gone on with.
+mod lifecycle;
 /// Runs listed, newest first, by their heads and tails.
 mod ls;
 /// Drafts on standard input become lines; everything else is kept or refused.

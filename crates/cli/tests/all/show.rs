@@ -86,12 +86,12 @@ fn a_hostile_transcript_cannot_drive_the_terminal() {
 00:00:00.000      2  message.assistant  a␛[1m
       title ␛]0;mine␇ and <U+009B>31m
       bell␀
-✗ damaged: line 3, byte 452: not an event: expected ident at line 1 column 2
-✗ damaged: line 4, byte 468: the line is empty
+✗ damaged: line 3, byte 510: not an event: expected ident at line 1 column 2
+✗ damaged: line 4, byte 526: the line is empty
 00:00:01.000      3  usage              opus: 5 out
 00:00:02.000      4  future.␛kind       ‹subagent:␛7›
       k␛ey: v<U+009B>al
-✗ damaged: line 7, byte 869: the last line is torn: 76 bytes without a line feed
+✗ damaged: line 7, byte 926: the last line is torn: 74 bytes without a line feed
 "
     );
     assert_eq!(outcome.stderr, "note: 3 lines damaged\nhint: `quipu verify 33333333` says more\n");
@@ -186,7 +186,7 @@ fn json_and_raw_print_the_exact_lines() {
     let outcome = session.quipu(&["show", HOSTILE_ID, "--raw"]);
     assert_eq!(outcome.stdout, [lines[0], lines[1], lines[4], lines[5]].concat());
     assert_eq!(outcome.code, Some(3));
-    assert!(outcome.stderr.starts_with("note: line 3, byte 452: not an event"), "{outcome:?}");
+    assert!(outcome.stderr.starts_with("note: line 3, byte 510: not an event"), "{outcome:?}");
 }
 
 #[test]

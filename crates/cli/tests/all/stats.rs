@@ -17,7 +17,7 @@ error     lint failed
 started   2026-06-08T10:00:00.000000Z
 ended     2026-06-08T10:01:05.000000Z
 duration  1m05s
-events    13 in 3.92 kB
+events    13 in 3.75 kB
 tokens    1.23k: 1.2k in, 34 out
 messages  1 assistant, 1 user
 agents    1 claude

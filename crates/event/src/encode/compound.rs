@@ -56,7 +56,8 @@ impl<'a, 'b> Compound<'a, 'b> {
             return written;
         }
         self.separate();
-        write_field_name(self.encoder.out, key);
+        write_name(self.encoder.out, key);
+        self.encoder.out.push(':');
         value.serialize(&mut *self.encoder)
     }
 
@@ -68,14 +69,14 @@ impl<'a, 'b> Compound<'a, 'b> {
     }
 }
 
-/// Appends the name of a struct's field. It is written in the source of a program, not handed in
-/// by a producer, and so needs no look for characters to escape.
-fn write_field_name(out: &mut String, name: &'static str) {
-    debug_assert!(find_special(name.as_bytes(), 0).is_none(), "{name:?} is no field name");
+/// Appends the name of a field or variant. It is written in the source of a program, not handed
+/// in by a producer, and so needs no look for characters to escape.
+pub(super) fn write_name(out: &mut String, name: &'static str) {
+    debug_assert!(find_special(name.as_bytes(), 0).is_none(), "{name:?} is no name");
     out.reserve(name.len() + 3);
     out.push('"');
     out.push_str(name);
-    out.push_str("\":");
+    out.push('"');
 }
 
 impl ser::SerializeSeq for Compound<'_, '_> {

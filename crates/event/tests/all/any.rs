@@ -51,7 +51,7 @@ pub(crate) fn any_event() -> impl Strategy<Value = Event> {
             timestamp,
             payload,
             source: foreign.0.map(Into::into),
-            origin: foreign.1,
+            origin: foreign.1.map(Box::new),
             raw: foreign.2.map(|bytes| Raw::of(&bytes)),
             extra,
         },

@@ -1,26 +1,25 @@
 //! `quipu ls`: the runs there are.
 
 mod facts;
+mod short_ids;
 mod usage_scan;
 mod wire;
 
-use std::collections::HashMap;
 use std::io::{self, Write};
 
-use quipu_event::{RunId, Timestamp};
+use quipu_event::Timestamp;
 use quipu_journal::{Clock, RunListing, SystemClock, list_runs};
 
 use crate::Context;
+use crate::cores;
 use crate::exit::{Exit, UserError};
-use crate::format::entry::short_id;
 use crate::format::note::{hint, note};
 use crate::format::table::{Cell, Column, Table};
 use crate::format::{count, span, style};
 use crate::output::Screen;
 use facts::Facts;
+use short_ids::ShortIds;
 
-/// The shortest beginning of an id that is shown.
-const SHORTEST_ID: usize = 8;
 /// Says what time it is, instead of the clock. For tests.
 const NOW: &str = "QUIPU__NOW";
 
@@ -62,11 +61,16 @@ pub(crate) fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
         return Ok(Exit::Ok);
     }
     let total = listed.len();
-    let ids = (!context.screen.json).then(|| short_ids(&listed));
+    let ids = (!context.screen.json).then(|| ShortIds::of(listed.iter().map(|run| &run.run_id)));
     let limit = args.limit.unwrap_or(usize::MAX);
-    let runs = listed.iter().filter(|run| !args.no_children || !is_child(run));
-    let facts = runs.map(|run| Facts::of(run, now)).filter(|run| args.take(run));
-    let mut facts: Vec<Facts<'_>> = facts.take(limit).collect();
+    let mut runs: Vec<&RunListing> =
+        listed.iter().filter(|run| !args.no_children || !is_child(run)).collect();
+    if !args.looks_inside() {
+        runs.truncate(limit);
+    }
+    let mut facts = cores::map(&runs, |run| Facts::of(run, now));
+    facts.retain(|run| args.take(run));
+    facts.truncate(limit);
     if facts.is_empty() {
         note(&format!("none of {} in {storage} matches", count::of(total as u64, "run")));
         return Ok(Exit::Ok);
@@ -80,6 +84,11 @@ pub(crate) fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
 }
 
 impl Args {
+    /// Tells whether only what stands inside a run says if it is wanted.
+    fn looks_inside(&self) -> bool {
+        self.status.is_some() || self.name.is_some()
+    }
+
     fn take(&self, run: &Facts<'_>) -> bool {
         let has_status = |status: &String| run.standing.word().eq_ignore_ascii_case(status);
         let has_name = |text: &String| {
@@ -102,28 +111,10 @@ fn now() -> anyhow::Result<Timestamp> {
     }
 }
 
-/// Returns the shortest unique beginning of each id, of at least eight characters.
-fn short_ids(runs: &[RunListing]) -> HashMap<&RunId, &str> {
-    let mut ids: Vec<&RunId> = runs.iter().map(|run| &run.run_id).collect();
-    ids.sort_unstable();
-    let shared = |a: &RunId, b: &RunId| {
-        a.as_str().bytes().zip(b.as_str().bytes()).take_while(|(a, b)| a == b).count()
-    };
-    let mut with_previous = 0;
-    let mut short = HashMap::with_capacity(ids.len());
-    for (at, id) in ids.iter().enumerate() {
-        let with_next = ids.get(at + 1).map_or(0, |next| shared(id, next));
-        let len = (with_previous.max(with_next) + 1).max(SHORTEST_ID);
-        short.insert(*id, id.as_str().get(..len).unwrap_or(id.as_str()));
-        with_previous = with_next;
-    }
-    short
-}
-
 fn print_table(
     screen: Screen,
     runs: &[Facts<'_>],
-    ids: &HashMap<&RunId, &str>,
+    ids: &ShortIds<'_>,
     now: Timestamp,
 ) -> io::Result<()> {
     let mut table = Table::new(&[
@@ -136,28 +127,29 @@ fn print_table(
         Column::numbers("TOKENS"),
         Column::words("AGENTS"),
     ]);
-    for run in runs {
-        let id = ids.get(run.run_id).copied().unwrap_or(run.run_id.as_str());
-        let tokens = run.tokens.and_then(|tokens| tokens.total());
-        table.add(vec![
-            Cell::styled(id, style::PLACE),
-            Cell::maybe(name(run, ids)),
-            Cell::styled(run.standing.word(), run.standing.style()),
-            Cell::maybe(run.started.map(|started| span::age(now, started))),
-            Cell::maybe(run.duration_ms.map(span::duration)),
-            Cell::maybe(run.events.map(count::full)),
-            Cell::maybe(tokens.map(count::short)),
-            Cell::maybe((!run.agents.is_empty()).then(|| run.agents.join(", "))),
-        ]);
-    }
+    cores::map(runs, |run| row(run, ids, now)).into_iter().for_each(|row| table.add(row));
     let mut out = screen.stdout();
     table.write(&mut out, if screen.is_terminal() { screen.width() } else { usize::MAX })?;
     out.flush()
 }
 
-fn name(run: &Facts<'_>, ids: &HashMap<&RunId, &str>) -> Option<String> {
+fn row(run: &Facts<'_>, ids: &ShortIds<'_>, now: Timestamp) -> Vec<Cell> {
+    let tokens = run.tokens.and_then(|tokens| tokens.total());
+    vec![
+        Cell::styled(ids.shorten(run.run_id), style::PLACE),
+        Cell::maybe(name(run, ids)),
+        Cell::styled(run.standing.word(), run.standing.style()),
+        Cell::maybe(run.started.map(|started| span::age(now, started))),
+        Cell::maybe(run.duration_ms.map(span::duration)),
+        Cell::maybe(run.events.map(count::full)),
+        Cell::maybe(tokens.map(count::short)),
+        Cell::maybe((!run.agents.is_empty()).then(|| run.agents.join(", "))),
+    ]
+}
+
+fn name(run: &Facts<'_>, ids: &ShortIds<'_>) -> Option<String> {
     let Some(parent) = run.parent else { return run.name.clone() };
-    let parent = ids.get(parent).copied().unwrap_or(short_id(parent));
+    let parent = ids.shorten(parent);
     Some(format!("↳ {} (of {parent})", run.name.as_deref().unwrap_or("-")))
 }
 

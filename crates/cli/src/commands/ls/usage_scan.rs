@@ -8,21 +8,19 @@ use quipu_event::{Kind, Payload, decode_line, peek};
 use quipu_journal::Lines;
 
 use super::facts::Facts;
+use crate::cores;
 
 /// Files larger than this are not read for a list.
 const LARGEST: u64 = 64 * 1024 * 1024;
 
 /// Fills in the tokens that only a look at all lines can tell.
 pub(super) fn fill_in(runs: &mut [Facts<'_>]) {
-    let mut unknown: Vec<&mut Facts<'_>> =
-        runs.iter_mut().filter(|run| run.has_no_sum && run.bytes <= LARGEST).collect();
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let share = unknown.len().div_ceil(threads).max(1);
-    std::thread::scope(|scope| {
-        for runs in unknown.chunks_mut(share) {
-            scope.spawn(|| runs.iter_mut().for_each(|run| run.tokens = sum(run.path)));
-        }
-    });
+    let is_unknown = |run: &Facts<'_>| run.has_no_sum && run.bytes <= LARGEST;
+    let unknown: Vec<&Path> =
+        runs.iter().filter(|run| is_unknown(run)).map(|run| run.path).collect();
+    let sums = cores::map(&unknown, |path| sum(path));
+    let unknown = runs.iter_mut().filter(|run| is_unknown(run));
+    unknown.zip(sums).for_each(|(run, sum)| run.tokens = sum);
 }
 
 /// Sums up the `usage` lines of a transcript; nothing if it has none or cannot be read.

@@ -16,55 +16,19 @@ const REASON_LENGTH: usize = 300;
 /// A type that is no type of ours is cut to this many characters.
 const NATIVE_TYPE_LENGTH: usize = 100;
 
-/// What becomes of one line of input.
-pub(super) struct Understood {
-    /// The line's number, from 1.
-    pub(super) number: u64,
-    /// What to record of it: the draft it is, or an `unknown` one that keeps it whole.
-    pub(super) draft: Draft,
-    /// Why it is no draft, if it is none.
-    pub(super) complaint: Option<String>,
-}
-
-/// Understands one line, without its line feed; nothing if it is empty.
-///
-/// A type that is `reserved` is not the line's to use; the text beside it says why.
-pub(super) fn understand(
-    number: u64,
-    line: &[u8],
-    reserved: Option<&(Kind, &str)>,
-) -> Option<Understood> {
-    if line.iter().all(u8::is_ascii_whitespace) {
-        return None;
-    }
-    let parsed = parse(line).and_then(|draft| match reserved {
-        Some((kind, why)) if *kind == draft.kind => {
-            Err(Refusal { reason: (*why).to_owned(), native_type: Some(kind.to_string()) })
-        }
-        _ => Ok(draft),
-    });
-    Some(match parsed {
-        Ok(draft) => Understood { number, draft, complaint: None },
-        Err(Refusal { reason, native_type }) => {
-            let draft = Draft::unknown(line, native_type.as_deref(), &reason);
-            Understood { number, draft, complaint: Some(reason) }
-        }
-    })
-}
-
 /// Why a line is no draft.
 #[derive(Debug, PartialEq, Eq)]
-struct Refusal {
+pub(super) struct Refusal {
     /// What a person should know, as a fragment.
-    reason: String,
+    pub(super) reason: String,
     /// What the line calls itself, if it says.
-    native_type: Option<String>,
+    pub(super) native_type: Option<String>,
 }
 
 /// Reads one line, without its line feed.
 ///
 /// Where the draft cannot say everything that the line said, the draft carries the line itself.
-fn parse(line: &[u8]) -> Result<Draft, Refusal> {
+pub(super) fn parse(line: &[u8]) -> Result<Draft, Refusal> {
     let untyped =
         |reason: String| Refusal { reason: cut(&reason, REASON_LENGTH), native_type: None };
     let text = std::str::from_utf8(line)

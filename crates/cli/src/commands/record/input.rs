@@ -1,12 +1,13 @@
-//! Standard input, line by line, and the signals that end it early.
+//! Standard input as lines of bytes, and the signals that end it early.
 //!
-//! A line ends at byte 0x0A and nowhere else, and may have any length. What a line means is said
-//! by whoever opens the input; it is found out in the reading thread, beside the recording one.
+//! A line ends at byte 0x0A and nowhere else, and may have any length. What a line means is not
+//! this file's business: only bytes cross from the reading thread to the recording one, because
+//! what one thread allocates and another frees costs more than it saves.
 
 use std::io::{self, Read};
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread;
 
 use signal_hook::consts::{SIGINT, SIGTERM, SIGXFSZ};
@@ -14,7 +15,7 @@ use signal_hook::iterator::Signals;
 
 /// How much is read at a time: twice what a pipe holds.
 const CHUNK: usize = 128 * 1024;
-/// How many chunks' lines may wait to be recorded.
+/// How many chunks may wait to be looked at.
 const CHUNKS_WAITING: usize = 4;
 /// A buffer that one giant line has blown up beyond this is not kept.
 const LINE_KEPT: usize = 4 * 1024 * 1024;
@@ -33,53 +34,65 @@ pub(super) enum End {
 }
 
 /// Standard input, read in a thread of its own so that a signal need not wait for a line.
-pub(super) struct Input<T> {
-    news: Receiver<News<T>>,
+pub(super) struct Input {
+    news: Receiver<News>,
+    /// Takes chunks back to be filled again.
+    spare: Sender<Chunk>,
 }
 
-enum News<T> {
-    Lines(Vec<T>),
+enum News {
+    Bytes(Chunk),
     End(End),
 }
 
-impl<T: Send + 'static> Input<T> {
-    /// Begins to read, and to listen for SIGINT and SIGTERM. Each line goes through `understand`
-    /// with its number, from 1; lines that it has no answer to are skipped.
+struct Chunk {
+    bytes: Box<[u8]>,
+    filled: usize,
+}
+
+impl Input {
+    /// Begins to read, and to listen for SIGINT and SIGTERM.
     ///
     /// From here on a file that grows beyond its limit is an error to be told, not a signal that
     /// kills.
-    pub(super) fn open(
-        understand: impl FnMut(u64, &[u8]) -> Option<T> + Send + 'static,
-    ) -> io::Result<Self> {
+    pub(super) fn open() -> io::Result<Self> {
         let (sender, news) = sync_channel(CHUNKS_WAITING);
+        let (spare, spares) = channel();
         signal_hook::flag::register(SIGXFSZ, Arc::default())?;
         listen_for_signals(sender.clone())?;
-        thread::Builder::new().name("stdin".to_owned()).spawn(move || {
-            let end = read_lines(io::stdin().lock(), Splitter::new(understand), &sender);
-            // A recording that has ended already needs no end of input.
-            let _ = sender.send(News::End(end));
-        })?;
-        Ok(Input { news })
+        thread::Builder::new()
+            .name("stdin".to_owned())
+            .spawn(move || read_stdin(&sender, &spares))?;
+        Ok(Input { news, spare })
     }
 
-    /// Hands each line to `take` until there are no more.
-    pub(super) fn for_each_line(self, mut take: impl FnMut(T) -> ControlFlow<()>) -> End {
+    /// Hands each line and its number, from 1, to `take` until there are no more.
+    ///
+    /// A last line without its line feed counts, whatever ended the input.
+    pub(super) fn for_each_line(self, take: impl FnMut(u64, &[u8]) -> ControlFlow<()>) -> End {
+        let mut splitter = Splitter { take, unfinished: Vec::new(), lines: 0 };
         // Both senders gone means that nothing can come any more.
         while let Ok(news) = self.news.recv() {
             match news {
-                News::Lines(lines) => {
-                    if lines.into_iter().try_for_each(&mut take).is_break() {
+                News::Bytes(chunk) => {
+                    if splitter.split(&chunk.bytes[..chunk.filled]).is_break() {
                         return End::Enough;
                     }
+                    // A reader that has gone home needs no chunks.
+                    let _ = self.spare.send(chunk);
                 }
-                News::End(end) => return end,
+                News::End(end) => {
+                    let enough = splitter.finish().is_break();
+                    let overruled = enough && !matches!(end, End::Signaled(_));
+                    return if overruled { End::Enough } else { end };
+                }
             }
         }
         End::Closed
     }
 }
 
-fn listen_for_signals<T: Send + 'static>(news: SyncSender<News<T>>) -> io::Result<()> {
+fn listen_for_signals(news: SyncSender<News>) -> io::Result<()> {
     let mut signals = Signals::new([SIGINT, SIGTERM])?;
     thread::Builder::new().name("signals".to_owned()).spawn(move || {
         for signal in signals.forever() {
@@ -91,65 +104,54 @@ fn listen_for_signals<T: Send + 'static>(news: SyncSender<News<T>>) -> io::Resul
     Ok(())
 }
 
-fn read_lines<T, U: FnMut(u64, &[u8]) -> Option<T>>(
-    mut bytes: impl Read,
-    mut splitter: Splitter<U>,
-    news: &SyncSender<News<T>>,
-) -> End {
-    let mut chunk = vec![0; CHUNK];
+fn read_stdin(news: &SyncSender<News>, spares: &Receiver<Chunk>) {
+    let mut stdin = io::stdin().lock();
     loop {
-        let (lines, end) = match bytes.read(&mut chunk) {
-            Ok(0) => (splitter.finish(), Some(End::Closed)),
-            Ok(filled) => (splitter.split(&chunk[..filled]), None),
+        let fresh = |_| Chunk { bytes: vec![0; CHUNK].into_boxed_slice(), filled: 0 };
+        let mut chunk = spares.try_recv().unwrap_or_else(fresh);
+        let next = match stdin.read(&mut chunk.bytes) {
+            Ok(0) => News::End(End::Closed),
+            Ok(filled) => News::Bytes(Chunk { filled, ..chunk }),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            Err(error) => (splitter.finish(), Some(End::Failed(error))),
+            Err(error) => News::End(End::Failed(error)),
         };
-        if !lines.is_empty() && news.send(News::Lines(lines)).is_err() {
-            return End::Enough;
-        }
-        if let Some(end) = end {
-            return end;
+        let is_last = matches!(next, News::End(_));
+        if news.send(next).is_err() || is_last {
+            return;
         }
     }
 }
 
 /// Finds the lines in whatever pieces the bytes come.
-struct Splitter<U> {
-    understand: U,
+struct Splitter<F> {
+    take: F,
     /// The beginning of a line whose end has not come yet.
     unfinished: Vec<u8>,
     lines: u64,
 }
 
-impl<T, U: FnMut(u64, &[u8]) -> Option<T>> Splitter<U> {
-    fn new(understand: U) -> Self {
-        Splitter { understand, unfinished: Vec::new(), lines: 0 }
-    }
-
-    fn split(&mut self, mut bytes: &[u8]) -> Vec<T> {
-        let mut found = Vec::new();
+impl<F: FnMut(u64, &[u8]) -> ControlFlow<()>> Splitter<F> {
+    fn split(&mut self, mut bytes: &[u8]) -> ControlFlow<()> {
         while let Some(feed) = memchr::memchr(b'\n', bytes) {
             let (line, rest) = (&bytes[..feed], &bytes[feed + 1..]);
             self.lines += 1;
             if self.unfinished.is_empty() {
-                found.extend((self.understand)(self.lines, line));
+                (self.take)(self.lines, line)?;
             } else {
                 self.unfinished.extend_from_slice(line);
-                found.extend((self.understand)(self.lines, &self.unfinished));
+                (self.take)(self.lines, &self.unfinished)?;
                 self.unfinished.clear();
                 self.unfinished.shrink_to(LINE_KEPT);
             }
             bytes = rest;
         }
         self.unfinished.extend_from_slice(bytes);
-        found
+        ControlFlow::Continue(())
     }
 
-    /// A last line without its line feed counts.
-    fn finish(&mut self) -> Vec<T> {
+    fn finish(&mut self) -> ControlFlow<()> {
         let line = std::mem::take(&mut self.unfinished);
-        let counts = !line.is_empty();
-        counts.then(|| (self.understand)(self.lines + 1, &line)).flatten().into_iter().collect()
+        if line.is_empty() { ControlFlow::Continue(()) } else { (self.take)(self.lines + 1, &line) }
     }
 }
 
@@ -158,9 +160,16 @@ mod tests {
     use super::*;
 
     fn lines_of(chunks: &[&[u8]]) -> Vec<(u64, Vec<u8>)> {
-        let mut splitter = Splitter::new(|number, line: &[u8]| Some((number, line.to_vec())));
-        let mut lines: Vec<_> = chunks.iter().flat_map(|chunk| splitter.split(chunk)).collect();
-        lines.extend(splitter.finish());
+        let mut lines = Vec::new();
+        let take = |number, line: &[u8]| {
+            lines.push((number, line.to_vec()));
+            ControlFlow::Continue(())
+        };
+        let mut splitter = Splitter { take, unfinished: Vec::new(), lines: 0 };
+        for chunk in chunks {
+            assert!(splitter.split(chunk).is_continue());
+        }
+        assert!(splitter.finish().is_continue());
         lines
     }
 

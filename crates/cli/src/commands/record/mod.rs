@@ -8,15 +8,15 @@ mod recording;
 
 use std::collections::BTreeMap;
 use std::io::{IsTerminal, Write};
-use std::time::Duration;
 
-use quipu_event::Kind;
 use quipu_event::payload::{RunKind, Status};
 use quipu_journal::Durability;
 use serde_json::json;
 
 use crate::Context;
 use crate::exit::Exit;
+use crate::format::count;
+use crate::format::span::duration;
 use crate::output::Screen;
 use crate::settings::{MaskChoice, parse_durability};
 use input::{End, Input};
@@ -112,17 +112,11 @@ enum Strictness {
     Strict,
 }
 
-/// Why a `run.started` among the drafts is not recorded as one.
-const START_IS_OURS: &str =
-    "quipu has written run.started already; with --no-lifecycle it is yours";
-
 pub(crate) fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
     let screen = context.screen;
     let opened = open::open(context, &args)?;
     // Signals are caught before the first line is written, so that no run is left without an end.
-    let reserved = (!args.no_lifecycle).then_some((Kind::RunStarted, START_IS_OURS));
-    let input =
-        Input::open(move |number, line| draft_line::understand(number, line, reserved.as_ref()))?;
+    let input = Input::open()?;
     announce(screen, &args, &opened.recorder);
     let lifecycle = if args.no_lifecycle {
         Lifecycle::Producers
@@ -133,8 +127,11 @@ pub(crate) fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
     let acks = args.ack.then(|| screen.stdout());
     let mut recording = Recording::new(opened, lifecycle, strictness, acks, screen);
     recording.begin()?;
-    let end = input.for_each_line(|line| recording.take_line(line));
+    let end = input.for_each_line(|number, line| recording.take_line(number, line));
     let verdict = verdict(&end, &recording);
+    if let (End::Failed(_), Some(error)) = (&end, &verdict.error) {
+        screen.note(format_args!("error: {error}"));
+    }
     let finished = recording.finish(verdict)?;
     tell(screen, &finished);
     if screen.json && !args.ack {
@@ -171,14 +168,14 @@ fn verdict(end: &End, recording: &Recording) -> Ending {
 
 fn tell(screen: Screen, finished: &Finished) {
     let stats = finished.recorder.stats();
-    let took = Duration::from_millis(finished.duration_ms);
     let status = finished.status.as_ref().map_or("without an end", Status::as_str);
-    let mut text = format!("recorded {} events in {took:.1?}: {status}", stats.last_seq);
+    let events = count::of(stats.last_seq, "event");
+    let mut text = format!("recorded {events} in {}: {status}", duration(finished.duration_ms));
     if finished.unknown > 0 {
         text += &format!(", {} kept as unknown", finished.unknown);
     }
     if stats.masked > 0 {
-        text += &format!(", {} secrets masked", stats.masked);
+        text += &format!(", {} masked", count::of(stats.masked, "secret"));
     }
     screen.note(text);
 }

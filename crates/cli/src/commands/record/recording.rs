@@ -13,7 +13,7 @@ use quipu_event::{Draft, Kind};
 use quipu_journal::{Clock, OpenSpans, Received, RecordError, Recorder, Subscription, SystemClock};
 use quipu_view::Summary;
 
-use super::draft_line::Understood;
+use super::draft_line::{self, Refusal};
 use super::lifecycle::{self, Ending, Title};
 use super::open::Opened;
 use super::{Lifecycle, Strictness};
@@ -89,19 +89,22 @@ impl Recording {
     }
 
     /// Takes one line of input.
-    pub(super) fn take_line(&mut self, line: Understood) -> ControlFlow<()> {
-        if self.failure.is_some() {
+    pub(super) fn take_line(&mut self, number: u64, line: &[u8]) -> ControlFlow<()> {
+        if self.failure.is_some() || line.iter().all(u8::is_ascii_whitespace) {
             return ControlFlow::Continue(());
         }
-        let Understood { number, draft, complaint } = line;
-        if let Some(reason) = complaint {
-            let told = format!("stdin line {number}: {reason}");
-            self.screen.note(&told);
-            if self.strictness == Strictness::Strict {
-                self.refused = Some(told);
-                return ControlFlow::Break(());
+        let draft = match self.understand(line) {
+            Ok(draft) => draft,
+            Err(Refusal { reason, native_type }) => {
+                let told = format!("stdin line {number}: {reason}");
+                self.screen.note(&told);
+                if self.strictness == Strictness::Strict {
+                    self.refused = Some(told);
+                    return ControlFlow::Break(());
+                }
+                Draft::unknown(line, native_type.as_deref(), &reason)
             }
-        }
+        };
         if self.ended && !matches!(draft.kind, Kind::RunStarted | Kind::System) {
             let kind = &draft.kind;
             self.screen.note(format_args!("stdin line {number}: {kind} after the run's end"));
@@ -120,6 +123,16 @@ impl Recording {
     /// Returns why the input was not taken to its end.
     pub(super) fn refused(&self) -> Option<&str> {
         self.refused.as_deref()
+    }
+
+    fn understand(&self, line: &[u8]) -> Result<Draft, Refusal> {
+        let draft = draft_line::parse(line)?;
+        if draft.kind == Kind::RunStarted && matches!(self.lifecycle, Lifecycle::Ours { .. }) {
+            let reason = "quipu has written run.started already; with --no-lifecycle it is yours";
+            let native_type = Some(draft.kind.to_string());
+            return Err(Refusal { reason: reason.to_owned(), native_type });
+        }
+        Ok(draft)
     }
 
     /// Records `draft` and returns its number, or tells why it could not.

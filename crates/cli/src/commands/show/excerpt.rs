@@ -109,7 +109,7 @@ mod tests {
     fn a_long_text_loses_its_end_and_says_how_much() {
         let shown = of(&numbered(100), None);
         assert_eq!(shown.len(), 13);
-        assert_eq!(shown[12], "… 88 more lines (793 B)");
+        assert_eq!(shown[12], "… 88 more lines (705 B)");
     }
 
     #[test]
@@ -121,7 +121,7 @@ mod tests {
     #[test]
     fn a_line_that_is_looked_for_is_never_hidden() {
         let shown = of(&numbered(100), Some("LINE 50"));
-        assert_eq!(shown[12..], ["… 37 more lines (296 B)", "line 50", "… 50 more lines (451 B)"]);
+        assert_eq!(shown[12..], ["… 37 more lines (296 B)", "line 50", "… 50 more lines (401 B)"]);
     }
 
     #[test]
