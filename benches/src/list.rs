@@ -21,10 +21,14 @@ pub(crate) fn hundred_thousand(dir: &Path) -> anyhow::Result<Outcome> {
     for number in 0..RUNS {
         write_run(&layout, number)?;
     }
-    let times = in_turns(3, || stat_all(&layout), || {
-        black_box(list_runs(&layout)?);
-        Ok(())
-    })?;
+    let times = in_turns(
+        3,
+        || stat_all(&layout),
+        || {
+            black_box(list_runs(&layout)?);
+            Ok(())
+        },
+    )?;
     Ok(Outcome {
         value: times.subject,
         unit: "s",
@@ -43,7 +47,9 @@ fn stat_all(layout: &Layout) -> anyhow::Result<()> {
 
 fn write_run(layout: &Layout, number: usize) -> anyhow::Result<()> {
     let run = RunIdentity { run_id: RunId::random(), parent_run_id: None };
-    let at = |seq: u64| Timestamp::from_micros(1_767_323_045_000_000 + (number as i64) * 1_000_000 + seq as i64);
+    let at = |seq: u64| {
+        Timestamp::from_micros(1_767_323_045_000_000 + (number as i64) * 1_000_000 + seq as i64)
+    };
     let mut name = String::new();
     write!(name, "run {number}")?;
     let started = Draft::new(Kind::RunStarted, &RunStarted::new(&name, RunKind::Workflow))?;

@@ -14,7 +14,13 @@ mod sync;
 
 use std::path::PathBuf;
 
+use mimalloc::MiMalloc;
+
 use row::{Outcome, Row};
+
+/// The allocator that the command uses too.
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;
 
 /// Every row, in the order of the table.
 const ROWS: &[Row] = &[

@@ -1,6 +1,10 @@
 //! A row of the table: what is measured, and how the result is shown and kept.
 
-#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a benchmark's result is its output")]
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a benchmark's result is its output"
+)]
 
 use std::path::Path;
 

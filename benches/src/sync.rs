@@ -11,7 +11,7 @@ use crate::row::Outcome;
 use crate::sample::{draft, line, recorder, small_reply, step_path};
 
 const PRODUCERS: usize = 64;
-const EVENTS_EACH: usize = 50;
+const EVENTS_EACH: usize = 100;
 const RAW_EVENTS: usize = 200;
 const ROUNDS: usize = 5;
 

@@ -13,10 +13,17 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
+use mimalloc::MiMalloc;
+
 use args::Args;
 use exit::Exit;
 use output::Screen;
 use settings::Settings;
+
+/// Events are small allocations by the million, made in one thread and freed in another; the
+/// system's allocator takes twice as long over them.
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;
 
 /// What every command is given.
 struct Context {

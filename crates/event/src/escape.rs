@@ -1,4 +1,4 @@
-//! Writes a text as a JSON string, many bytes at a time.
+//! Writes a text as a JSON string, eight bytes at a time.
 //!
 //! Most of a transcript is long text with few characters to escape; looking at one byte after the
 //! other costs more than writing the line to disk does.
@@ -31,53 +31,29 @@ fn write_escaped(out: &mut String, text: &str, mut special: usize) {
     }
 }
 
-/// From this length on it pays to bring the vector unit in.
-const LONG: usize = 64;
-
 /// Returns the first place at or after `from` that holds a quote, a backslash or a control byte.
 pub(crate) fn find_special(bytes: &[u8], from: usize) -> Option<usize> {
-    if bytes.len() - from >= LONG { find_in_long(bytes, from) } else { find_in_short(bytes, from) }
-}
-
-/// Looks for the three most frequent specials, and for the others in what lies before them.
-fn find_in_long(bytes: &[u8], from: usize) -> Option<usize> {
-    let frequent = memchr::memchr3(b'"', b'\\', b'\n', &bytes[from..]).map(|found| from + found);
-    let plain = &bytes[from..frequent.unwrap_or(bytes.len())];
-    // The least of all bytes is found without a branch, sixteen or more at a time.
-    if plain.iter().fold(u8::MAX, |least, &byte| least.min(byte)) >= 0x20 {
-        return frequent;
-    }
-    plain.iter().position(|&byte| byte < 0x20).map(|found| from + found)
-}
-
-fn find_in_short(bytes: &[u8], from: usize) -> Option<usize> {
-    let mut at = from;
-    while let Some(chunk) = bytes[at..].first_chunk() {
-        if let Some(found) = first_special(chunk) {
-            return Some(at + found);
+    let (words, rest) = bytes[from..].as_chunks::<8>();
+    for (index, word) in words.iter().enumerate() {
+        let marks = specials(u64::from_le_bytes(*word));
+        if marks != 0 {
+            return Some(from + index * 8 + (marks.trailing_zeros() / 8) as usize);
         }
-        at += 8;
     }
     let is_special = |&byte: &u8| byte < 0x20 || byte == b'"' || byte == b'\\';
-    bytes[at..].iter().position(is_special).map(|found| at + found)
-}
-
-/// Returns the place of the first special byte among eight.
-fn first_special(chunk: &[u8; 8]) -> Option<usize> {
-    let marks = specials(u64::from_le_bytes(*chunk));
-    (marks != 0).then(|| (marks.trailing_zeros() / 8) as usize)
+    rest.iter().position(is_special).map(|found| bytes.len() - rest.len() + found)
 }
 
 /// Marks the high bit of each special byte of `word`.
 ///
-/// The subtraction can mark bytes above a true mark by its borrow, never below one, so the lowest
-/// mark is always a true one.
+/// A byte that is less than a space, or equal to what it is compared with, borrows from its high
+/// bit when the bound is taken off; bytes that have their high bit themselves are no specials. A
+/// borrow can mark bytes above a true mark, never below one, so the lowest mark is a true one.
 fn specials(word: u64) -> u64 {
-    let zero_bytes = |x: u64| x.wrapping_sub(ONES) & !x;
-    let below_space = word.wrapping_sub(ONES * 0x20) & !word;
-    let quotes = zero_bytes(word ^ (ONES * b'"' as u64));
-    let backslashes = zero_bytes(word ^ (ONES * b'\\' as u64));
-    (below_space | quotes | backslashes) & HIGHS
+    let below_space = word.wrapping_sub(ONES * 0x20);
+    let quote = (word ^ (ONES * b'"' as u64)).wrapping_sub(ONES);
+    let backslash = (word ^ (ONES * b'\\' as u64)).wrapping_sub(ONES);
+    (below_space | quote | backslash) & !word & HIGHS
 }
 
 fn write_escape(out: &mut String, byte: u8) {

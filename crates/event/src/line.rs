@@ -10,6 +10,7 @@ use serde::Deserialize;
 use serde::de::{Deserializer as _, MapAccess, Visitor};
 
 use crate::canonical;
+use crate::draft::{Draft, RunIdentity};
 use crate::encode::write_value;
 use crate::escape::write_string;
 use crate::event::Event;
@@ -30,38 +31,97 @@ pub struct LineError {
 
 /// Appends `event` to `out` as one line, line feed included.
 pub fn encode_line(event: &Event, out: &mut String) {
-    out.reserve(256 + event.payload.as_str().len());
-    out.push_str("{\"seq\":");
-    out.push_str(itoa::Buffer::new().format(event.seq));
-    id_field(out, ",\"run_id\":\"", Some(&event.run_id));
-    id_field(out, ",\"parent_run_id\":\"", event.parent_run_id.as_ref());
-    id_field(out, ",\"child_run_id\":\"", event.child_run_id.as_ref());
-    out.push_str(",\"type\":");
-    write_string(out, event.kind.as_str());
-    out.push_str(",\"path\":");
-    write_string(out, event.path.as_str());
-    out.push_str(",\"iteration\":");
-    out.push_str(itoa::Buffer::new().format(event.iteration));
-    out.push_str(",\"timestamp\":\"");
-    event.timestamp.write_to(out);
-    out.push_str("\",\"payload\":");
-    out.push_str(event.payload.as_str());
-    if let Some(source) = &event.source {
-        out.push_str(",\"source\":");
-        write_string(out, source);
-    }
-    if let Some(origin) = &event.origin {
-        out.push_str(",\"origin\":");
-        // Strings and numbers only: neither nests nor fails.
-        let _ = write_value(out, origin);
-    }
-    if let Some((key, literal)) = event.raw.as_ref().map(Raw::field) {
-        json_field(out, key, literal);
-    }
+    let parts = Parts {
+        seq: event.seq,
+        run_id: &event.run_id,
+        parent_run_id: event.parent_run_id.as_ref(),
+        child_run_id: event.child_run_id.as_ref(),
+        kind: &event.kind,
+        path: &event.path,
+        iteration: event.iteration,
+        timestamp: event.timestamp,
+        payload: &event.payload,
+        source: event.source.as_deref(),
+        origin: event.origin.as_deref(),
+        raw: event.raw.as_ref(),
+    };
+    write_known(&parts, out);
     for (key, value) in &event.extra {
         json_field(out, key, value);
     }
     out.push_str("}\n");
+}
+
+/// Appends the line that `draft` would be, sealed as [`Draft::seal`] seals it, without sealing it.
+///
+/// This is the recorder's to call: it saves building an event that nobody has asked to see.
+pub fn encode_draft(draft: &Draft, seq: u64, run: &RunIdentity, now: Timestamp, out: &mut String) {
+    let undated = draft.origin.as_deref().filter(|origin| origin.recorded_at.is_none());
+    let dated = undated.map(|origin| Origin { recorded_at: Some(now), ..origin.clone() });
+    let parts = Parts {
+        seq,
+        run_id: &run.run_id,
+        parent_run_id: run.parent_run_id.as_ref(),
+        child_run_id: draft.child_run_id.as_ref(),
+        kind: &draft.kind,
+        path: &draft.path,
+        iteration: draft.iteration,
+        timestamp: draft.timestamp.unwrap_or(now),
+        payload: &draft.payload,
+        source: draft.source.as_deref(),
+        origin: dated.as_ref().or(draft.origin.as_deref()),
+        raw: draft.raw.as_ref(),
+    };
+    write_known(&parts, out);
+    out.push_str("}\n");
+}
+
+/// What a line says under known keys, wherever it is kept.
+struct Parts<'a> {
+    seq: u64,
+    run_id: &'a RunId,
+    parent_run_id: Option<&'a RunId>,
+    child_run_id: Option<&'a RunId>,
+    kind: &'a Kind,
+    path: &'a StepPath,
+    iteration: u64,
+    timestamp: Timestamp,
+    payload: &'a Json,
+    source: Option<&'a str>,
+    origin: Option<&'a Origin>,
+    raw: Option<&'a Raw>,
+}
+
+/// Appends a line up to, and without, its closing brace.
+fn write_known(parts: &Parts<'_>, out: &mut String) {
+    out.reserve(256 + parts.payload.as_str().len());
+    out.push_str("{\"seq\":");
+    out.push_str(itoa::Buffer::new().format(parts.seq));
+    id_field(out, ",\"run_id\":\"", Some(parts.run_id));
+    id_field(out, ",\"parent_run_id\":\"", parts.parent_run_id);
+    id_field(out, ",\"child_run_id\":\"", parts.child_run_id);
+    out.push_str(",\"type\":");
+    write_string(out, parts.kind.as_str());
+    out.push_str(",\"path\":");
+    write_string(out, parts.path.as_str());
+    out.push_str(",\"iteration\":");
+    out.push_str(itoa::Buffer::new().format(parts.iteration));
+    out.push_str(",\"timestamp\":\"");
+    parts.timestamp.write_to(out);
+    out.push_str("\",\"payload\":");
+    out.push_str(parts.payload.as_str());
+    if let Some(source) = parts.source {
+        out.push_str(",\"source\":");
+        write_string(out, source);
+    }
+    if let Some(origin) = parts.origin {
+        out.push_str(",\"origin\":");
+        // Strings and numbers only: neither nests nor fails.
+        let _ = write_value(out, origin);
+    }
+    if let Some((key, literal)) = parts.raw.map(Raw::field) {
+        json_field(out, key, literal);
+    }
 }
 
 /// Decodes one line, with or without its line feed.

@@ -6,7 +6,7 @@
 
 use crate::sync::{
     Arc, AtomicBool, AtomicU8, AtomicUsize, Condvar, LOOKS_BEFORE_SLEEP, LOOKS_BEFORE_YIELD,
-    LOOKS_FOR_COMPANY, Mutex, MutexGuard, Ordering, spin_loop, yield_now,
+    LOOKS_FOR_COMPANY, Mutex, MutexGuard, Ordering, me, spin_loop, yield_now,
 };
 
 /// What the door leads to.
@@ -17,7 +17,7 @@ pub(crate) trait Sink {
     type Outcome;
 
     /// Does all `jobs` in their order and tells `done` the outcome of each, in the same order.
-    fn process(&mut self, jobs: impl Iterator<Item = Self::Job>, done: impl FnMut(Self::Outcome));
+    fn process(&mut self, jobs: &mut [&mut Self::Job], done: impl FnMut(Self::Outcome));
 }
 
 /// The door.
@@ -32,18 +32,39 @@ pub(crate) struct Combiner<S: Sink> {
     awake: AtomicUsize,
     /// How many came through together last time.
     company: AtomicUsize,
+    /// Who went through last.
+    leader: AtomicUsize,
+    hurry: Hurry,
+}
+
+/// How long one who holds the door waits for company.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Hurry {
+    /// A moment: what is behind the door takes about as long as coming there.
+    Great,
+    /// Until everybody has come who came last time, within reason: what is behind it takes long.
+    Small,
+}
+
+impl Hurry {
+    fn looks_for_company(self) -> u32 {
+        match self {
+            Hurry::Great => LOOKS_FOR_COMPANY,
+            Hurry::Small => 10 * LOOKS_FOR_COMPANY,
+        }
+    }
 }
 
 struct Waiting<S: Sink> {
-    job: S::Job,
-    slot: Arc<Slot<S::Outcome>>,
+    /// In a box, so that it stays where its producer put it until it goes back there.
+    job: Box<S::Job>,
+    slot: Arc<SlotOf<S>>,
 }
 
-/// What stood in the queue: the jobs, and who waits for each.
-type Taken<S> = (Vec<<S as Sink>::Job>, Vec<Arc<Slot<<S as Sink>::Outcome>>>);
+type SlotOf<S> = Slot<<S as Sink>::Outcome, Box<<S as Sink>::Job>>;
 
 impl<S: Sink> Combiner<S> {
-    pub(crate) fn new(sink: S) -> Self {
+    pub(crate) fn new(sink: S, hurry: Hurry) -> Self {
         Combiner {
             sink: Mutex::new(sink),
             queue: Mutex::new(Vec::new()),
@@ -51,17 +72,20 @@ impl<S: Sink> Combiner<S> {
             queued: AtomicUsize::new(0),
             awake: AtomicUsize::new(0),
             company: AtomicUsize::new(1),
+            leader: AtomicUsize::new(0),
+            hurry,
         }
     }
 
     /// Brings `job` through the door and returns what came of it.
     pub(crate) fn submit(&self, job: S::Job) -> S::Outcome {
-        if self.take_door() {
+        if !self.leaves_it_to_another() && self.take_door() {
             return self.go_through(job);
         }
         let slot = Arc::new(Slot::new());
+        let waiting = Waiting { job: Box::new(job), slot: Arc::clone(&slot) };
         let mut queue = lock(&self.queue);
-        queue.push(Waiting { job, slot: Arc::clone(&slot) });
+        queue.push(waiting);
         self.queued.store(queue.len(), Ordering::SeqCst);
         drop(queue);
         self.wait(&slot)
@@ -77,7 +101,18 @@ impl<S: Sink> Combiner<S> {
     /// The look is as strong as the swap: a sleeper's last one must not be older than its
     /// declaration that it is no longer awake.
     fn take_door(&self) -> bool {
-        !self.led.load(Ordering::SeqCst) && !self.led.swap(true, Ordering::SeqCst)
+        let taken = !self.led.load(Ordering::SeqCst) && !self.led.swap(true, Ordering::SeqCst);
+        if taken && self.leader.load(Ordering::Relaxed) != me() {
+            self.leader.store(me(), Ordering::Relaxed);
+        }
+        taken
+    }
+
+    /// Tells whether one of several should rather let the last leader lead again.
+    ///
+    /// What is behind the door stays in the cache of the core that went through last.
+    fn leaves_it_to_another(&self) -> bool {
+        self.company.load(Ordering::Relaxed) > 1 && self.leader.load(Ordering::Relaxed) != me()
     }
 
     /// Frees the door, and sees to it that somebody comes for what is still in the queue.
@@ -101,74 +136,88 @@ impl<S: Sink> Combiner<S> {
     }
 
     /// Carries one's own job and what others have brought.
-    fn go_through(&self, job: S::Job) -> S::Outcome {
-        let (jobs, slots) = self.gather();
-        let mut slots = slots.iter();
-        let mut own = None;
-        self.sink().process(std::iter::once(job).chain(jobs), |outcome| {
-            if own.is_none() {
-                own = Some(outcome);
-            } else if let Some(slot) = slots.next() {
-                slot.finish(outcome);
-            }
-        });
+    fn go_through(&self, mut job: S::Job) -> S::Outcome {
+        let others = self.gather();
+        let own = self.carry(Some(&mut job), others);
         self.free_door();
         own.expect("a sink tells the outcome of every job")
     }
 
     /// Carries what others have brought, and one's own job if it is still among it.
     fn carry_queue(&self) {
-        let (jobs, slots) = self.take_queue();
+        let others = self.take_queue();
         // Whoever waited at all is one of several.
-        self.company.store(jobs.len().max(2), Ordering::Relaxed);
-        let mut slots = slots.iter();
-        self.sink().process(jobs.into_iter(), |outcome| {
-            if let Some(slot) = slots.next() {
-                slot.finish(outcome);
-            }
-        });
+        self.company.store(others.len().max(2), Ordering::Relaxed);
+        self.carry(None, others);
         self.free_door();
+    }
+
+    /// Does the job at hand, if there is one, and those of `others`; returns the former's outcome.
+    ///
+    /// Each of the others gets its job back with the outcome: memory is freed where it was asked
+    /// for, which is cheap, and not here, which is not.
+    fn carry(&self, own: Option<&mut S::Job>, mut others: Vec<Waiting<S>>) -> Option<S::Outcome> {
+        let mut outcome_of_own = None;
+        if others.is_empty() {
+            if let Some(job) = own {
+                self.sink().process(&mut [job], |outcome| outcome_of_own = Some(outcome));
+            }
+            return outcome_of_own;
+        }
+        let alone = own.is_none();
+        let mut outcomes = Vec::with_capacity(others.len());
+        let mut jobs: Vec<&mut S::Job> = own.into_iter().collect();
+        jobs.extend(others.iter_mut().map(|waiting| &mut *waiting.job));
+        self.sink().process(&mut jobs, |outcome| match outcome_of_own {
+            None if !alone => outcome_of_own = Some(outcome),
+            _ => outcomes.push(outcome),
+        });
+        for (waiting, outcome) in others.into_iter().zip(outcomes) {
+            waiting.slot.finish(outcome, waiting.job);
+        }
+        outcome_of_own
     }
 
     /// Takes the queue, having waited a moment for as many as came together last time.
     ///
     /// Two producers that run side by side fall into step this way and share every write; a lone
     /// producer never waits.
-    fn gather(&self) -> Taken<S> {
+    fn gather(&self) -> Vec<Waiting<S>> {
         let expected = self.company.load(Ordering::Relaxed);
         if expected > 1 {
-            for _ in 0..LOOKS_FOR_COMPANY {
+            for look in 0..self.hurry.looks_for_company() {
                 if self.queued.load(Ordering::Relaxed) + 1 >= expected {
                     break;
                 }
-                spin_loop();
+                if look < LOOKS_FOR_COMPANY { spin_loop() } else { yield_now() }
             }
         }
-        let taken = self.take_queue();
-        if taken.0.len() + 1 != expected {
-            self.company.store(taken.0.len() + 1, Ordering::Relaxed);
+        let others = self.take_queue();
+        if others.len() + 1 != expected {
+            self.company.store(others.len() + 1, Ordering::Relaxed);
         }
-        taken
+        others
     }
 
-    fn take_queue(&self) -> Taken<S> {
+    fn take_queue(&self) -> Vec<Waiting<S>> {
         if self.queued.load(Ordering::SeqCst) == 0 {
-            return (Vec::new(), Vec::new());
+            return Vec::new();
         }
         let mut queue = lock(&self.queue);
         self.queued.store(0, Ordering::SeqCst);
-        queue.drain(..).map(|waiting| (waiting.job, waiting.slot)).unzip()
+        std::mem::take(&mut *queue)
     }
 
     /// Waits until the job behind `slot` is done, and carries the queue whenever the door is free.
-    fn wait(&self, slot: &Slot<S::Outcome>) -> S::Outcome {
+    fn wait(&self, slot: &SlotOf<S>) -> S::Outcome {
         loop {
             self.awake.fetch_add(1, Ordering::SeqCst);
             for look in 0..LOOKS_BEFORE_SLEEP {
                 if slot.has_news() {
                     break;
                 }
-                if self.take_door() {
+                let patient = look < LOOKS_FOR_COMPANY && self.leaves_it_to_another();
+                if !patient && self.take_door() {
                     self.carry_queue();
                     break;
                 }
@@ -191,14 +240,15 @@ impl<S: Sink> Combiner<S> {
 }
 
 /// Where one producer waits for news.
-struct Slot<O> {
+struct Slot<O, J> {
     news: AtomicU8,
-    held: Mutex<Held<O>>,
+    held: Mutex<Held<O, J>>,
     woken: Condvar,
 }
 
-struct Held<O> {
-    outcome: Option<O>,
+struct Held<O, J> {
+    /// The outcome, and what is left of the job.
+    done: Option<(O, J)>,
     asleep: bool,
 }
 
@@ -207,11 +257,11 @@ const NO_NEWS: u8 = 0;
 const LOOK: u8 = 1;
 const DONE: u8 = 2;
 
-impl<O> Slot<O> {
+impl<O, J> Slot<O, J> {
     fn new() -> Self {
         Slot {
             news: AtomicU8::new(NO_NEWS),
-            held: Mutex::new(Held { outcome: None, asleep: false }),
+            held: Mutex::new(Held { done: None, asleep: false }),
             woken: Condvar::new(),
         }
     }
@@ -220,8 +270,8 @@ impl<O> Slot<O> {
         self.news.load(Ordering::Acquire) != NO_NEWS
     }
 
-    fn finish(&self, outcome: O) {
-        lock(&self.held).outcome = Some(outcome);
+    fn finish(&self, outcome: O, job: J) {
+        lock(&self.held).done = Some((outcome, job));
         self.tell(DONE);
     }
 
@@ -242,10 +292,10 @@ impl<O> Slot<O> {
             held = self.woken.wait(held).unwrap_or_else(|broken| broken.into_inner());
             held.asleep = false;
         }
-        if held.outcome.is_none() {
+        if held.done.is_none() {
             self.news.store(NO_NEWS, Ordering::SeqCst);
         }
-        held.outcome.take()
+        held.done.take().map(|(outcome, _)| outcome)
     }
 }
 

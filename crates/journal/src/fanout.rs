@@ -4,10 +4,13 @@
 //! Reading them back from disk is [`crate::replay`]'s work, not this file's.
 
 use std::collections::VecDeque;
+use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use quipu_event::{Event, RunId};
+use quipu_event::Event;
+
+use crate::page::{LinePlace, Page};
 
 /// How many events a subscriber may leave unread before new ones pass it by.
 pub const DEFAULT_BUFFER: usize = 256;
@@ -42,8 +45,9 @@ impl Fanout {
         self.mailboxes.is_empty()
     }
 
-    /// Adds a subscriber; one that comes after the end sees the end at once.
-    pub(crate) fn subscribe(&mut self, capacity: usize) -> Subscription {
+    /// Adds a subscriber of the transcript at `path`; one that comes after the end sees the end
+    /// at once.
+    pub(crate) fn subscribe(&mut self, capacity: usize, path: &Path) -> Subscription {
         self.subscribed += 1;
         let mailbox = Arc::new(Mailbox::new(self.subscribed, capacity.max(1)));
         if self.closed {
@@ -51,16 +55,19 @@ impl Fanout {
         } else {
             self.mailboxes.push(Arc::clone(&mailbox));
         }
-        Subscription { mailbox, taken: VecDeque::new() }
+        Subscription { mailbox, taken: VecDeque::new(), page: Page::of(path) }
     }
 
-    /// Hands `event` to every subscriber that has room.
-    pub(crate) fn publish(&mut self, event: &Arc<Event>) {
+    /// Tells every subscriber that has room where the next line is.
+    ///
+    /// Lines are on disk by now, and that is where subscribers read them, each in its own thread:
+    /// live and disk cannot differ, and a writer pays for a place, not for a copy.
+    pub(crate) fn publish(&mut self, line: LinePlace) {
         let departed = &mut self.dropped_by_departed;
-        self.mailboxes.retain(|mailbox| match mailbox.deliver(event) {
+        self.mailboxes.retain(|mailbox| match mailbox.deliver(line) {
             Delivery::Delivered => true,
             Delivery::Dropped { warn: Some(dropped) } => {
-                warn(&event.run_id, mailbox.id, dropped);
+                warn(mailbox.id, line.seq, dropped);
                 true
             }
             Delivery::Dropped { warn: None } => true,
@@ -86,8 +93,8 @@ impl Fanout {
     }
 }
 
-fn warn(run: &RunId, subscriber: u64, dropped: u64) {
-    tracing::warn!(%run, subscriber, dropped, "a slow subscriber misses events; they are on disk");
+fn warn(subscriber: u64, seq: u64, dropped: u64) {
+    tracing::warn!(subscriber, seq, dropped, "a slow subscriber misses events; they are on disk");
 }
 
 enum Delivery {
@@ -105,13 +112,28 @@ pub(crate) struct Mailbox {
 
 #[derive(Default)]
 struct Letters {
-    waiting: VecDeque<Arc<Event>>,
+    waiting: VecDeque<LinePlace>,
     closed: bool,
     asleep: bool,
     delivered: u64,
     dropped: u64,
     newest: u64,
     warned: Option<Instant>,
+}
+
+impl Letters {
+    /// Returns how many were dropped, if it is time to say so again.
+    ///
+    /// The first drop is told at once. After that the clock is looked at only now and then: it
+    /// costs as much as the drop itself.
+    fn warning(&mut self) -> Option<u64> {
+        if self.dropped % 64 != 1 {
+            return None;
+        }
+        let now = Instant::now();
+        let due = self.warned.is_none_or(|last| now - last >= Duration::from_secs(1));
+        due.then(|| self.warned = Some(now)).map(|()| self.dropped)
+    }
 }
 
 impl Mailbox {
@@ -123,23 +145,17 @@ impl Mailbox {
         self.letters.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn deliver(&self, event: &Arc<Event>) -> Delivery {
+    fn deliver(&self, line: LinePlace) -> Delivery {
         let mut letters = self.lock();
         if letters.closed {
             return Delivery::Gone;
         }
-        letters.newest = event.seq;
+        letters.newest = line.seq;
         if letters.waiting.len() >= self.capacity {
             letters.dropped += 1;
-            let now = Instant::now();
-            let silent = letters.warned.is_none_or(|last| now - last >= Duration::from_secs(1));
-            let warn = silent.then_some(letters.dropped);
-            if silent {
-                letters.warned = Some(now);
-            }
-            return Delivery::Dropped { warn };
+            return Delivery::Dropped { warn: letters.warning() };
         }
-        letters.waiting.push_back(Arc::clone(event));
+        letters.waiting.push_back(line);
         letters.delivered += 1;
         if letters.asleep {
             self.arrived.notify_one();
@@ -161,7 +177,8 @@ impl Mailbox {
 /// One subscriber's end. Dropping it unsubscribes.
 pub struct Subscription {
     mailbox: Arc<Mailbox>,
-    taken: VecDeque<Arc<Event>>,
+    taken: VecDeque<LinePlace>,
+    page: Page,
 }
 
 /// What a subscriber found when it looked.
@@ -215,8 +232,14 @@ impl Subscription {
     fn receive(&mut self, deadline: Option<Instant>) -> Received {
         let mut naps = 0;
         loop {
-            if let Some(event) = self.taken.pop_front() {
-                return Received::Event(event);
+            if let Some(line) = self.taken.pop_front() {
+                match self.page.event_at(line, self.taken.back().copied()) {
+                    Ok(event) => return Received::Event(Arc::new(event)),
+                    Err(error) => {
+                        tracing::error!(seq = line.seq, %error, "cannot read an event back")
+                    }
+                }
+                continue;
             }
             let mut letters = self.mailbox.lock();
             if !letters.waiting.is_empty() {

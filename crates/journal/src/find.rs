@@ -74,7 +74,7 @@ pub fn find_run(layout: &Layout, name: &str) -> Result<RunId, FindError> {
 fn newest(layout: &Layout) -> Result<Option<RunId>, ReadError> {
     let runs = list_runs(layout)?;
     let is_called = |first: &quipu_event::Event| first.parent_run_id.is_some();
-    let uncalled = runs.iter().find(|run| !run.first.as_ref().is_some_and(is_called));
+    let uncalled = runs.iter().find(|run| !run.first.as_deref().is_some_and(is_called));
     Ok(uncalled.or(runs.first()).map(|run| run.run_id.clone()))
 }
 

@@ -134,6 +134,7 @@ mod layout;
 mod lines;
 mod lock;
 mod mask;
+mod page;
 mod reader;
 mod recorder;
 mod recovery;

@@ -11,6 +11,9 @@ use std::path::Path;
 use std::thread::sleep;
 use std::time::Duration;
 
+/// How often the system's table of locks is read before a holder counts as unnamed.
+const LOOKS_AT_THE_TABLE: usize = 10;
+
 /// Who holds a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Holder {
@@ -68,10 +71,14 @@ fn holder_of(file: &File) -> Holder {
         let locks = std::fs::read_to_string("/proc/locks").ok()?;
         locks.lines().find_map(|line| pid_of_lock(line, inode))
     };
-    match listed() {
-        Some(pid) => Holder::Process { pid, command: command_of(pid) },
-        None => Holder::Unnamed,
+    // The table is read in pieces, and one that changes meanwhile may leave lines out.
+    for _ in 0..LOOKS_AT_THE_TABLE {
+        if let Some(pid) = listed() {
+            return Holder::Process { pid, command: command_of(pid) };
+        }
+        sleep(Duration::from_millis(1));
     }
+    Holder::Unnamed
 }
 
 /// Reads one line of `/proc/locks`: `1: FLOCK  ADVISORY  WRITE 4711 fe:00:1234 0 EOF`.

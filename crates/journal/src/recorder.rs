@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use quipu_event::{Draft, Json, RunId, RunIdentity};
 
 use crate::clock::{Clock, SystemClock};
-use crate::combine::Combiner;
+use crate::combine::{Combiner, Hurry};
 use crate::durability::{Durability, Syncer};
 use crate::error::{OpenError, RecordError};
 use crate::fanout::{DEFAULT_BUFFER, SubscriberStats, Subscription};
@@ -108,7 +108,7 @@ impl Recorder {
             sync_dir(&layout.transcripts())?;
             sync_dir(layout.storage())?;
         }
-        Recorder::start(file, path, run, 0, options)
+        Recorder::start(file, path, run, (0, 0), options)
     }
 
     /// Comes back to a run: takes its lock, puts its end in order and continues its count.
@@ -153,9 +153,9 @@ impl Recorder {
         let last_seq = tail.last.as_ref().map_or(0, |last| last.seq);
         let aborted = remains.open.clone().into_innermost_first();
         let found = Recovery { last_seq, torn, aborted };
-        let parent_run_id = tail.last.and_then(|last| last.parent_run_id);
+        let parent_run_id = tail.last.as_ref().and_then(|last| last.parent_run_id.clone());
         let identity = RunIdentity { run_id: run.clone(), parent_run_id };
-        let recorder = Recorder::start(file, path, identity, last_seq, options)?;
+        let recorder = Recorder::start(file, path, identity, (last_seq, tail.end), options)?;
         recorder.tell(&found, &remains)?;
         Ok((recorder, found))
     }
@@ -164,7 +164,7 @@ impl Recorder {
         file: File,
         path: PathBuf,
         run: RunIdentity,
-        last_seq: u64,
+        position: (u64, u64),
         options: Options,
     ) -> Result<Self, OpenError> {
         let syncer = match options.durability {
@@ -178,13 +178,17 @@ impl Recorder {
             Box::new(file),
             path.clone(),
             run.clone(),
-            last_seq,
+            position,
             options.clock,
             options.durability,
             syncer,
         );
+        let hurry = match options.durability {
+            Durability::Always => Hurry::Small,
+            Durability::Never | Durability::Interval(_) => Hurry::Great,
+        };
         let shared = Shared {
-            door: Combiner::new(sink),
+            door: Combiner::new(sink, hurry),
             run,
             path,
             mask: options.mask,
@@ -229,7 +233,7 @@ impl Recorder {
         if draft.payload.nests_too_deep() || raw.is_some_and(Json::nests_too_deep) {
             return Err(RecordError::TooDeep);
         }
-        self.shared.door.submit(draft).outcome
+        self.shared.door.submit(draft)
     }
 
     /// Subscribes to the events recorded from now on.
@@ -239,7 +243,7 @@ impl Recorder {
 
     /// Subscribes with a buffer of `capacity` events, at least one.
     pub fn subscribe_with_buffer(&self, capacity: usize) -> Subscription {
-        self.shared.door.sink().fanout.subscribe(capacity)
+        self.shared.door.sink().fanout.subscribe(capacity, self.path())
     }
 
     /// Subscribes to all events from number `seq` on: those on disk first, then live ones.

@@ -7,9 +7,11 @@ use std::fs::File;
 use std::io;
 use std::num::NonZero;
 use std::os::unix::fs::FileExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use quipu_event::{Event, Kind, RunId, decode_line};
+use rustix::fs::{Mode, OFlags};
 
 use crate::error::ReadError;
 use crate::layout::Layout;
@@ -17,9 +19,10 @@ use crate::lines::{LineEnd, Lines, LinesBackward};
 use crate::lock::{Holder, writer_of};
 use crate::reader::io_error;
 
-/// How much of a file's head is read at once. Most runs' first line fits many times over, and a
-/// small run fits whole.
-const HEAD: usize = 8 * 1024;
+/// How much of a file's head and tail is read at once. Most runs' first and last lines fit.
+const NEAR: usize = 2 * 1024;
+/// How many runs a thread looks at before it comes back for more.
+const SHARE: usize = 256;
 
 /// A run as a list shows it.
 #[derive(Clone, Debug)]
@@ -31,9 +34,9 @@ pub struct RunListing {
     /// How large the transcript is.
     pub bytes: u64,
     /// Its first event, if the first line is one.
-    pub first: Option<Event>,
+    pub first: Option<Box<Event>>,
     /// The last line that is an event.
-    pub last: Option<Event>,
+    pub last: Option<Box<Event>>,
     /// Whether it is still going.
     pub state: RunState,
 }
@@ -71,12 +74,27 @@ pub fn run_ids_unordered(layout: &Layout) -> Result<Vec<RunId>, ReadError> {
 /// meanwhile is left out.
 pub fn list_runs(layout: &Layout) -> Result<Vec<RunListing>, ReadError> {
     let ids = run_ids_unordered(layout)?;
+    if ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    let dir = layout.transcripts();
+    // Files are opened by name in the open directory: the way there is walked once.
+    let handle = File::open(&dir).map_err(|source| io_error(&dir, source))?;
     let threads = std::thread::available_parallelism().map_or(1, NonZero::get);
-    let share = ids.len().div_ceil(threads).max(1);
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut runs = Vec::new();
+        while let Some(ids) = ids.chunks(SHARE).nth(next.fetch_add(1, Ordering::Relaxed)) {
+            let looked = ids.iter().filter_map(|id| look_in(layout, &handle, id).ok());
+            runs.extend(looked);
+        }
+        runs
+    };
     let mut runs: Vec<RunListing> = std::thread::scope(|scope| {
-        let workers: Vec<_> =
-            ids.chunks(share).map(|ids| scope.spawn(|| look_at_all(layout, ids))).collect();
-        workers.into_iter().flat_map(|worker| worker.join().unwrap_or_default()).collect()
+        let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
+        let mut runs = work();
+        runs.extend(others.into_iter().flat_map(|other| other.join().unwrap_or_default()));
+        runs
     });
     runs.sort_by(|a, b| {
         let started = |run: &RunListing| run.first.as_ref().map(|first| first.timestamp);
@@ -85,67 +103,88 @@ pub fn list_runs(layout: &Layout) -> Result<Vec<RunListing>, ReadError> {
     Ok(runs)
 }
 
-fn look_at_all(layout: &Layout, ids: &[RunId]) -> Vec<RunListing> {
-    ids.iter().filter_map(|id| look_at(layout, id).ok()).collect()
-}
-
 /// Looks at one run's head and tail.
 pub fn look_at(layout: &Layout, run: &RunId) -> Result<RunListing, ReadError> {
+    let dir = layout.transcripts();
+    let handle = File::open(&dir).map_err(|source| io_error(&dir, source))?;
+    look_in(layout, &handle, run)
+}
+
+fn look_in(layout: &Layout, dir: &File, run: &RunId) -> Result<RunListing, ReadError> {
     let path = layout.transcript(run);
-    let ends = read_ends(&path).map_err(|source| io_error(&path, source))?;
-    let ended = matches!(&ends.last, Some(last) if last.kind == Kind::RunCompleted);
+    let failed = |source: io::Error| io_error(&path, source);
+    let name = path.file_name().unwrap_or_default();
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+    let file = rustix::fs::openat(dir, name, flags, Mode::empty()).map_err(io::Error::from);
+    let Ends { first, last, bytes } =
+        file.and_then(|file| read_ends(file.into())).map_err(failed)?;
+    let ended = matches!(&last, Some(last) if last.kind == Kind::RunCompleted);
     let state = if ended {
         RunState::Ended
     } else {
-        match writer_of(&path).map_err(|source| io_error(&path, source))? {
+        match writer_of(&path).map_err(failed)? {
             Some(holder) => RunState::Live(holder),
             None => RunState::Interrupted,
         }
     };
-    let Ends { first, last, bytes } = ends;
     Ok(RunListing { run_id: run.clone(), path, bytes, first, last, state })
 }
 
 struct Ends {
-    first: Option<Event>,
-    last: Option<Event>,
+    first: Option<Box<Event>>,
+    last: Option<Box<Event>>,
     bytes: u64,
 }
 
-fn read_ends(path: &Path) -> io::Result<Ends> {
-    let file = File::open(path)?;
-    let mut head = [0; HEAD];
-    let filled = file.read_at(&mut head, 0)?;
-    let head = &head[..filled];
-    let first_line = match memchr::memchr(b'\n', head) {
-        Some(end) => decode_line(&head[..end]).ok(),
-        None if filled < HEAD => None,
+fn read_ends(file: File) -> io::Result<Ends> {
+    let mut buffer = [0; NEAR];
+    let filled = file.read_at(&mut buffer, 0)?;
+    let head = &buffer[..filled];
+    let first = match memchr::memchr(b'\n', head) {
+        Some(end) => decode_line(&head[..end]).ok().map(Box::new),
+        None if filled < NEAR => None,
         None => first_line_of(&file)?,
     };
-    if filled < HEAD {
-        return Ok(Ends { first: first_line, last: last_event_in(head), bytes: filled as u64 });
+    if filled < NEAR {
+        return Ok(Ends { first, last: last_event_in(head), bytes: filled as u64 });
     }
     let bytes = file.metadata()?.len();
-    Ok(Ends { first: first_line, last: last_event_of(file)?, bytes })
+    let filled = file.read_at(&mut buffer, bytes.saturating_sub(NEAR as u64))?;
+    let last = match last_event_near(&buffer[..filled]) {
+        Some(last) => Some(last),
+        None => last_event_of(file)?,
+    };
+    Ok(Ends { first, last, bytes })
 }
 
-fn first_line_of(file: &File) -> io::Result<Option<Event>> {
+fn first_line_of(file: &File) -> io::Result<Option<Box<Event>>> {
     let mut lines = Lines::new(file.try_clone()?, 0);
-    Ok(lines.next_whole()?.and_then(|line| decode_line(line.bytes).ok()))
+    Ok(lines.next_whole()?.and_then(|line| decode_line(line.bytes).ok()).map(Box::new))
 }
 
-fn last_event_in(text: &[u8]) -> Option<Event> {
+/// Returns the last event in a whole file.
+fn last_event_in(text: &[u8]) -> Option<Box<Event>> {
     let whole = memchr::memrchr(b'\n', text)?;
-    text[..whole].rsplit(|&byte| byte == b'\n').find_map(|line| decode_line(line).ok())
+    text[..whole]
+        .rsplit(|&byte| byte == b'\n')
+        .find_map(|line| decode_line(line).ok())
+        .map(Box::new)
 }
 
-fn last_event_of(file: File) -> io::Result<Option<Event>> {
+/// Returns the event on the last whole line of a file's end, if all of it is there.
+fn last_event_near(tail: &[u8]) -> Option<Box<Event>> {
+    let end = memchr::memrchr(b'\n', tail)?;
+    let start = memchr::memrchr(b'\n', &tail[..end])? + 1;
+    decode_line(&tail[start..end]).ok().map(Box::new)
+}
+
+fn last_event_of(file: File) -> io::Result<Option<Box<Event>>> {
     let mut lines = LinesBackward::new(file)?;
     while let Some(line) = lines.next()? {
         if line.end == LineEnd::Feed
             && let Ok(event) = decode_line(line.bytes)
         {
-            return Ok(Some(event));
+            return Ok(Some(Box::new(event)));
         }
     }
     Ok(None)

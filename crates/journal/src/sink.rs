@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use quipu_event::{Draft, Event, RunIdentity, Timestamp, encode_line};
+use quipu_event::{Draft, RunIdentity, Timestamp, encode_draft};
 
 use crate::append::{Append, append_all};
 use crate::clock::Clock;
@@ -12,6 +12,7 @@ use crate::combine::Sink;
 use crate::durability::{Durability, Syncer};
 use crate::error::RecordError;
 use crate::fanout::Fanout;
+use crate::page::LinePlace;
 use crate::recorder::Stats;
 
 /// Lines are gathered up to this many bytes before they are written together.
@@ -25,31 +26,17 @@ pub(crate) struct DiskSink {
     path: PathBuf,
     run: RunIdentity,
     last_seq: u64,
+    /// How long the file is.
+    end: u64,
     bytes: u64,
     clock: Arc<dyn Clock>,
     durability: Durability,
     syncer: Option<Syncer>,
     poisoned: Option<String>,
     buffer: String,
-    /// What the buffer holds; empty between batches.
-    encoded: Vec<Encoded>,
+    /// Where each line in the buffer ends.
+    ends: Vec<usize>,
     pub(crate) fanout: Fanout,
-}
-
-/// Lines encoded and not yet written.
-struct Encoded {
-    event: Event,
-    /// Where its line ends in the buffer.
-    end: usize,
-}
-
-/// What a producer takes home: the outcome, and what is left of its draft.
-///
-/// Memory goes back to the thread that asked for it; freeing it in another costs both more than
-/// writing the line does.
-pub(crate) struct Settled {
-    pub(crate) outcome: Result<u64, RecordError>,
-    _spent: Option<Event>,
 }
 
 impl DiskSink {
@@ -57,7 +44,7 @@ impl DiskSink {
         file: Box<dyn Append>,
         path: PathBuf,
         run: RunIdentity,
-        last_seq: u64,
+        (last_seq, end): (u64, u64),
         clock: Arc<dyn Clock>,
         durability: Durability,
         syncer: Option<Syncer>,
@@ -67,13 +54,14 @@ impl DiskSink {
             path,
             run,
             last_seq,
+            end,
             bytes: 0,
             clock,
             durability,
             syncer,
             poisoned: None,
             buffer: String::new(),
-            encoded: Vec::new(),
+            ends: Vec::new(),
             fanout: Fanout::default(),
         }
     }
@@ -128,18 +116,15 @@ impl DiskSink {
     }
 
     /// Numbers and encodes as many drafts as fit into one write.
-    fn encode(&mut self, drafts: &mut impl Iterator<Item = Draft>) {
+    fn encode(&mut self, drafts: &[&mut Draft]) {
         self.buffer.clear();
-        self.encoded.clear();
-        while self.buffer.len() < BATCH_BYTES {
-            let Some(draft) = drafts.next() else { break };
-            let seq = self.last_seq + 1 + self.encoded.len() as u64;
-            let now = self.clock.now();
-            self.encoded.push(Encoded { event: draft.seal(seq, &self.run, now), end: 0 });
-            if let Some(encoded) = self.encoded.last_mut() {
-                encode_line(&encoded.event, &mut self.buffer);
-                encoded.end = self.buffer.len();
+        self.ends.clear();
+        for (draft, seq) in drafts.iter().zip(self.last_seq + 1..) {
+            if self.buffer.len() >= BATCH_BYTES {
+                break;
             }
+            encode_draft(draft, seq, &self.run, self.clock.now(), &mut self.buffer);
+            self.ends.push(self.buffer.len());
         }
     }
 
@@ -172,29 +157,28 @@ impl DiskSink {
         &mut self,
         recorded: usize,
         mut failure: Option<RecordError>,
-        done: &mut impl FnMut(Settled),
+        done: &mut impl FnMut(Result<u64, RecordError>),
     ) {
-        let whole = self.encoded.iter().take_while(|line| line.end <= recorded).count();
-        let mut seq = self.last_seq;
+        let whole = self.ends.iter().take_while(|end| **end <= recorded).count();
+        let before = self.last_seq;
         self.last_seq += whole as u64;
-        let publish = !self.fanout.is_idle();
-        let mut encoded = std::mem::take(&mut self.encoded);
-        if publish {
-            for Encoded { event, .. } in &encoded[..whole] {
-                self.fanout.publish(&Arc::new(event.clone()));
+        let mut offset = self.end;
+        self.end += recorded as u64;
+        if !self.fanout.is_idle() {
+            let mut start = 0;
+            for (end, seq) in self.ends[..whole].iter().zip(before + 1..) {
+                let len = (end - start) as u64;
+                self.fanout.publish(LinePlace { seq, offset, len });
+                (start, offset) = (*end, offset + len);
             }
         }
-        for (index, Encoded { event, .. }) in encoded.drain(..).enumerate() {
-            let outcome = if index < whole {
-                seq += 1;
-                Ok(seq)
-            } else {
-                let refusal = failure.take().or_else(|| self.refusal());
-                Err(refusal.unwrap_or_else(|| self.closed()))
-            };
-            done(Settled { outcome, _spent: Some(event) });
+        for seq in before + 1..=self.last_seq {
+            done(Ok(seq));
         }
-        self.encoded = encoded;
+        for _ in whole..self.ends.len() {
+            let refusal = failure.take().or_else(|| self.refusal());
+            done(Err(refusal.unwrap_or_else(|| self.closed())));
+        }
         if self.buffer.capacity() > BUFFER_KEPT {
             self.buffer = String::new();
         }
@@ -207,26 +191,23 @@ impl DiskSink {
 
 impl Sink for DiskSink {
     type Job = Draft;
-    type Outcome = Settled;
+    type Outcome = Result<u64, RecordError>;
 
     fn process(
         &mut self,
-        mut drafts: impl Iterator<Item = Draft>,
-        mut done: impl FnMut(Self::Outcome),
+        mut drafts: &mut [&mut Draft],
+        mut done: impl FnMut(Result<u64, RecordError>),
     ) {
-        loop {
-            if self.refusal().is_some() {
-                drafts
-                    .by_ref()
-                    .filter_map(|_| self.refusal())
-                    .for_each(|refusal| done(Settled { outcome: Err(refusal), _spent: None }));
+        while !drafts.is_empty() {
+            if let Some(refusal) = self.refusal() {
+                done(Err(refusal));
+                drafts = &mut drafts[1..];
+                continue;
             }
-            self.encode(&mut drafts);
-            if self.encoded.is_empty() {
-                return;
-            }
+            self.encode(drafts);
             let (recorded, failure) = self.write();
             self.settle(recorded, failure, &mut done);
+            drafts = &mut drafts[self.ends.len()..];
         }
     }
 }

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::time::Duration;
 
-use quipu_event::{Draft, RunId, RunIdentity, decode_line};
+use quipu_event::{Draft, RunId, RunIdentity, decode_line, encode_line};
 use serde_json::json;
 
 use super::*;
 use crate::append::faulty::{Fault, FaultyFile};
 use crate::clock::SystemClock;
-use crate::combine::Combiner;
+use crate::combine::{Combiner, Hurry};
 use crate::layout::Layout;
 use crate::mask::Mask;
 use crate::recorder::{Options, Recorder};
@@ -55,7 +55,7 @@ impl Scripted {
 
     fn sink(&self, disk: impl Append + 'static, durability: Durability) -> DiskSink {
         let clock = Arc::new(SystemClock);
-        DiskSink::new(Box::new(disk), self.path(), identity(), 0, clock, durability, None)
+        DiskSink::new(Box::new(disk), self.path(), identity(), (0, 0), clock, durability, None)
     }
 
     fn failing(&self, faults: &[Fault]) -> DiskSink {
@@ -71,7 +71,9 @@ impl Scripted {
 
 fn record(sink: &mut DiskSink, texts: &[&str]) -> Vec<Result<u64, RecordError>> {
     let mut outcomes = Vec::new();
-    sink.process(texts.iter().map(|text| draft(text)), |outcome| outcomes.push(outcome));
+    let mut drafts: Vec<_> = texts.iter().map(|text| draft(text)).collect();
+    let mut jobs: Vec<_> = drafts.iter_mut().collect();
+    sink.process(&mut jobs, |outcome| outcomes.push(outcome));
     outcomes
 }
 
@@ -239,7 +241,7 @@ const EACH: u64 = 15;
 /// Records from many threads at once and checks after each record that its line was synced.
 fn record_durably(disk: &Remembering) {
     let scripted = Scripted::new();
-    let door = Combiner::new(scripted.sink(disk.clone(), Durability::Always));
+    let door = Combiner::new(scripted.sink(disk.clone(), Durability::Always), Hurry::Small);
     std::thread::scope(|scope| {
         for _ in 0..PRODUCERS {
             scope.spawn(|| {

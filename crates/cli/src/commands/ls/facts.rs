@@ -30,8 +30,8 @@ pub(super) struct Facts<'a> {
 
 impl<'a> Facts<'a> {
     pub(super) fn of(run: &'a RunListing, now: Timestamp) -> Self {
-        let first = Beginning::of(run.first.as_ref());
-        let end = completed(run.last.as_ref());
+        let first = Beginning::of(run.first.as_deref());
+        let end = completed(run.last.as_deref());
         let started = run.first.as_ref().map(|first| first.timestamp);
         let last = run.last.as_ref().map(|last| last.timestamp);
         let ended = last.filter(|_| run.state == RunState::Ended);

@@ -54,7 +54,7 @@ fn reopen(
     let run_id = find_run(layout, args.id.as_deref().unwrap_or_default())?;
     let (recorder, recovery) = Recorder::reopen(layout, &run_id, options)?;
     context.screen.note(found_text(&recovery));
-    let title = title(args, look_at(layout, &run_id)?.first.as_ref());
+    let title = title(args, look_at(layout, &run_id)?.first.as_deref());
     let mut summary = Summary::default();
     for event in Reader::open(recorder.path())?.filter_map(Result::ok) {
         summary.add(&event);
