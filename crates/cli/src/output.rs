@@ -44,7 +44,11 @@ impl Screen {
 
     /// Returns stdout, buffered, with colour where it is wanted.
     pub(crate) fn stdout(self) -> Box<dyn Write> {
-        Box::new(io::BufWriter::with_capacity(64 * 1024, anstream::stdout()))
+        let out = io::BufWriter::with_capacity(64 * 1024, io::stdout());
+        match anstream::AutoStream::choice(&io::stdout()) {
+            anstream::ColorChoice::Never => Box::new(Stripped { out, strip: StripBytes::new() }),
+            _ => Box::new(out),
+        }
     }
 
     /// Returns stdout for JSON, which no colour filter may touch: to the byte for a program, and
@@ -90,6 +94,28 @@ impl Screen {
             // A machine without a pager still has a screen.
             Err(_) => Output::Plain(self.stdout()),
         }
+    }
+}
+
+/// Output without its colours.
+///
+/// The buffer stands behind the filter: the filter passes on one piece of text after the other,
+/// and each would be a system call of its own.
+struct Stripped<W> {
+    out: W,
+    strip: StripBytes,
+}
+
+impl<W: Write> Write for Stripped<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        for plain in self.strip.strip_next(bytes) {
+            self.out.write_all(plain)?;
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
     }
 }
 

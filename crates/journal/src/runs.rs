@@ -73,6 +73,23 @@ pub fn run_ids_unordered(layout: &Layout) -> Result<Vec<RunId>, ReadError> {
 /// Reads only heads and tails, with as many threads as there are cores. A file that vanishes
 /// meanwhile is left out.
 pub fn list_runs(layout: &Layout) -> Result<Vec<RunListing>, ReadError> {
+    let mut runs = map_runs_unordered(layout, |run| run)?;
+    runs.sort_by(|a, b| {
+        let started = |run: &RunListing| run.first.as_ref().map(|first| first.timestamp);
+        started(b).cmp(&started(a)).then_with(|| a.run_id.cmp(&b.run_id))
+    });
+    Ok(runs)
+}
+
+/// Looks at all runs as [`list_runs`] does and returns what `keep` makes of each, in no particular
+/// order.
+///
+/// `keep` is called by several threads. What it does not keep is freed at once, so that a list of
+/// very many runs need not hold all their events.
+pub fn map_runs_unordered<R: Send>(
+    layout: &Layout,
+    keep: impl Fn(RunListing) -> R + Sync,
+) -> Result<Vec<R>, ReadError> {
     let ids = run_ids_unordered(layout)?;
     if ids.is_empty() {
         return Ok(Vec::new());
@@ -86,21 +103,16 @@ pub fn list_runs(layout: &Layout) -> Result<Vec<RunListing>, ReadError> {
         let mut runs = Vec::new();
         while let Some(ids) = ids.chunks(SHARE).nth(next.fetch_add(1, Ordering::Relaxed)) {
             let looked = ids.iter().filter_map(|id| look_in(layout, &handle, id).ok());
-            runs.extend(looked);
+            runs.extend(looked.map(&keep));
         }
         runs
     };
-    let mut runs: Vec<RunListing> = std::thread::scope(|scope| {
+    Ok(std::thread::scope(|scope| {
         let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
         let mut runs = work();
         runs.extend(others.into_iter().flat_map(|other| other.join().unwrap_or_default()));
         runs
-    });
-    runs.sort_by(|a, b| {
-        let started = |run: &RunListing| run.first.as_ref().map(|first| first.timestamp);
-        started(b).cmp(&started(a)).then_with(|| a.run_id.cmp(&b.run_id))
-    });
-    Ok(runs)
+    }))
 }
 
 /// Looks at one run's head and tail.

@@ -1,7 +1,7 @@
 //! What a list shows of a run, taken from the first and the last line of its transcript.
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::PathBuf;
 
 use quipu_event::payload::{Agent, RunCompleted, RunKind, RunStarted, TokenCounts};
 use quipu_event::{Event, Kind, Payload, RunId, Timestamp};
@@ -10,11 +10,11 @@ use quipu_journal::{RunListing, RunState};
 use crate::format::status::Standing;
 
 /// What a list shows of a run. Whatever is not known is absent.
-pub(super) struct Facts<'a> {
-    pub(super) run_id: &'a RunId,
-    pub(super) path: &'a Path,
+pub(super) struct Facts {
+    pub(super) run_id: RunId,
+    pub(super) path: PathBuf,
     pub(super) bytes: u64,
-    pub(super) parent: Option<&'a RunId>,
+    pub(super) parent: Option<RunId>,
     pub(super) name: Option<String>,
     pub(super) kind: Option<RunKind>,
     pub(super) standing: Standing,
@@ -28,8 +28,8 @@ pub(super) struct Facts<'a> {
     pub(super) has_no_sum: bool,
 }
 
-impl<'a> Facts<'a> {
-    pub(super) fn of(run: &'a RunListing, now: Timestamp) -> Self {
+impl Facts {
+    pub(super) fn of(run: RunListing, now: Timestamp) -> Self {
         let first = Beginning::of(run.first.as_deref());
         let end = completed(run.last.as_deref());
         let started = run.first.as_ref().map(|first| first.timestamp);
@@ -45,10 +45,8 @@ impl<'a> Facts<'a> {
         let counted = counts.map(|counts| counts.agents.into_keys().collect::<BTreeSet<_>>());
         let agents = counted.filter(|agents| !agents.is_empty()).unwrap_or(first.agents);
         Facts {
-            run_id: &run.run_id,
-            path: &run.path,
             bytes: run.bytes,
-            parent: run.first.as_ref().and_then(|first| first.parent_run_id.as_ref()),
+            parent: run.first.as_ref().and_then(|first| first.parent_run_id.clone()),
             kind: first.kind.or(name.is_some().then_some(kind)),
             name,
             standing: Standing::of_run(&run.state, status),
@@ -59,6 +57,8 @@ impl<'a> Facts<'a> {
             tokens: usage,
             agents: agents.into_iter().collect(),
             has_no_sum: run.state != RunState::Ended,
+            run_id: run.run_id,
+            path: run.path,
         }
     }
 }

@@ -7,8 +7,8 @@ mod wire;
 
 use std::io::{self, Write};
 
-use quipu_event::Timestamp;
-use quipu_journal::{Clock, RunListing, SystemClock, list_runs};
+use quipu_event::{RunId, Timestamp};
+use quipu_journal::{Clock, SystemClock, map_runs_unordered};
 
 use crate::Context;
 use crate::cores;
@@ -53,24 +53,19 @@ pub(crate) struct Args {
 pub(crate) fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
     let now = now()?;
     let layout = context.settings.layout();
-    let listed = list_runs(&layout)?;
+    let mut facts = map_runs_unordered(&layout, |run| Facts::of(run, now))?;
     let storage = layout.storage().display();
-    if listed.is_empty() {
+    if facts.is_empty() {
         note(&format!("there are no runs in {storage} yet"));
         hint("`quipu demo` records one; --storage looks elsewhere");
         return Ok(Exit::Ok);
     }
-    let total = listed.len();
-    let ids = (!context.screen.json).then(|| ShortIds::of(listed.iter().map(|run| &run.run_id)));
-    let limit = args.limit.unwrap_or(usize::MAX);
-    let mut runs: Vec<&RunListing> =
-        listed.iter().filter(|run| !args.no_children || !is_child(run)).collect();
-    if !args.looks_inside() {
-        runs.truncate(limit);
-    }
-    let mut facts = cores::map(&runs, |run| Facts::of(run, now));
+    let total = facts.len();
+    facts.sort_by(|a, b| b.started.cmp(&a.started).then_with(|| a.run_id.cmp(&b.run_id)));
+    let every_id: Vec<RunId> = facts.iter().map(|run| run.run_id.clone()).collect();
+    let ids = (!context.screen.json).then(|| ShortIds::of(every_id.iter()));
     facts.retain(|run| args.take(run));
-    facts.truncate(limit);
+    facts.truncate(args.limit.unwrap_or(usize::MAX));
     if facts.is_empty() {
         note(&format!("none of {} in {storage} matches", count::of(total as u64, "run")));
         return Ok(Exit::Ok);
@@ -84,23 +79,17 @@ pub(crate) fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
 }
 
 impl Args {
-    /// Tells whether only what stands inside a run says if it is wanted.
-    fn looks_inside(&self) -> bool {
-        self.status.is_some() || self.name.is_some()
-    }
-
-    fn take(&self, run: &Facts<'_>) -> bool {
+    fn take(&self, run: &Facts) -> bool {
         let has_status = |status: &String| run.standing.word().eq_ignore_ascii_case(status);
         let has_name = |text: &String| {
             let name = run.name.as_deref().unwrap_or_default();
             name.to_lowercase().contains(&text.to_lowercase())
         };
-        self.status.as_ref().is_none_or(has_status) && self.name.as_ref().is_none_or(has_name)
+        let is_wanted = !self.no_children || run.parent.is_none();
+        is_wanted
+            && self.status.as_ref().is_none_or(has_status)
+            && self.name.as_ref().is_none_or(has_name)
     }
-}
-
-fn is_child(run: &RunListing) -> bool {
-    run.first.as_ref().is_some_and(|first| first.parent_run_id.is_some())
 }
 
 fn now() -> anyhow::Result<Timestamp> {
@@ -113,7 +102,7 @@ fn now() -> anyhow::Result<Timestamp> {
 
 fn print_table(
     screen: Screen,
-    runs: &[Facts<'_>],
+    runs: &[Facts],
     ids: &ShortIds<'_>,
     now: Timestamp,
 ) -> io::Result<()> {
@@ -133,10 +122,10 @@ fn print_table(
     out.flush()
 }
 
-fn row(run: &Facts<'_>, ids: &ShortIds<'_>, now: Timestamp) -> Vec<Cell> {
+fn row(run: &Facts, ids: &ShortIds<'_>, now: Timestamp) -> Vec<Cell> {
     let tokens = run.tokens.and_then(|tokens| tokens.total());
     vec![
-        Cell::styled(ids.shorten(run.run_id), style::PLACE),
+        Cell::styled(ids.shorten(&run.run_id), style::PLACE),
         Cell::maybe(name(run, ids)),
         Cell::styled(run.standing.word(), run.standing.style()),
         Cell::maybe(run.started.map(|started| span::age(now, started))),
@@ -147,13 +136,13 @@ fn row(run: &Facts<'_>, ids: &ShortIds<'_>, now: Timestamp) -> Vec<Cell> {
     ]
 }
 
-fn name(run: &Facts<'_>, ids: &ShortIds<'_>) -> Option<String> {
-    let Some(parent) = run.parent else { return run.name.clone() };
+fn name(run: &Facts, ids: &ShortIds<'_>) -> Option<String> {
+    let Some(parent) = &run.parent else { return run.name.clone() };
     let parent = ids.shorten(parent);
     Some(format!("↳ {} (of {parent})", run.name.as_deref().unwrap_or("-")))
 }
 
-fn print_json(screen: Screen, runs: &[Facts<'_>]) -> anyhow::Result<()> {
+fn print_json(screen: Screen, runs: &[Facts]) -> anyhow::Result<()> {
     let mut out = screen.data();
     for run in runs {
         serde_json::to_writer(&mut out, run)?;

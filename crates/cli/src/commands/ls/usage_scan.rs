@@ -14,10 +14,10 @@ use crate::cores;
 const LARGEST: u64 = 64 * 1024 * 1024;
 
 /// Fills in the tokens that only a look at all lines can tell.
-pub(super) fn fill_in(runs: &mut [Facts<'_>]) {
-    let is_unknown = |run: &Facts<'_>| run.has_no_sum && run.bytes <= LARGEST;
+pub(super) fn fill_in(runs: &mut [Facts]) {
+    let is_unknown = |run: &Facts| run.has_no_sum && run.bytes <= LARGEST;
     let unknown: Vec<&Path> =
-        runs.iter().filter(|run| is_unknown(run)).map(|run| run.path).collect();
+        runs.iter().filter(|run| is_unknown(run)).map(|run| run.path.as_path()).collect();
     let sums = cores::map(&unknown, |path| sum(path));
     let unknown = runs.iter_mut().filter(|run| is_unknown(run));
     unknown.zip(sums).for_each(|(run, sum)| run.tokens = sum);

@@ -6,12 +6,12 @@ use serde::{Serialize, Serializer};
 
 use super::facts::Facts;
 
-impl Serialize for Facts<'_> {
+impl Serialize for Facts {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         RunWire {
-            run_id: self.run_id,
+            run_id: &self.run_id,
             path: &self.path.to_string_lossy(),
-            parent_run_id: self.parent,
+            parent_run_id: self.parent.as_ref(),
             name: self.name.as_deref(),
             kind: self.kind.as_ref(),
             status: self.standing.word(),
