@@ -42,8 +42,22 @@ demo: build ## Builds the program, records a small complete run with it and show
 install: ## Installs the program into the user's cargo home.
 	$(CARGO) install --locked --path crates/cli
 
+# The documented jq examples are tests. Where jq can be neither found nor installed, they say so.
+define with_jq
+	if ! command -v jq >/dev/null && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		echo '>> jq is missing, installing it: apt-get install jq'; \
+		apt-get install -y -qq jq >/dev/null 2>&1 || \
+			{ apt-get update -qq && apt-get install -y -qq jq; } >/dev/null 2>&1 || true; \
+	fi; \
+	if ! command -v jq >/dev/null; then \
+		echo '!! NOT RUN, because jq could not be found: the jq examples' >&2; \
+		export QUIPU_TEST_WITHOUT_JQ=1; \
+	fi
+endef
+
 test: ## Runs every test: unit, integration, documentation, and the tidy checks.
-	@if $(call has,nextest); then \
+	@$(with_jq); \
+	if $(call has,nextest); then \
 		echo 'cargo nextest run --workspace'; $(CARGO) nextest run --workspace; \
 	else \
 		echo 'cargo test --workspace'; \
