@@ -19,8 +19,9 @@ use crate::lines::{LineEnd, Lines, LinesBackward};
 use crate::lock::{Holder, writer_of};
 use crate::reader::io_error;
 
-/// How much of a file's head and tail is read at once. Most runs' first and last lines fit.
-const NEAR: usize = 2 * 1024;
+/// How much of a head and of a tail is read at once. Most first and last lines fit, and small
+/// runs fit whole.
+const NEAR: usize = 4 * 1024;
 /// How many runs a thread looks at before it comes back for more.
 const SHARE: usize = 256;
 
