@@ -152,3 +152,42 @@ impl Draft {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::line::{encode_draft, encode_line};
+
+    /// Drafts that differ in each part that sealing looks at.
+    fn drafts() -> Vec<Draft> {
+        let time = |text: &str| Timestamp::parse(text).unwrap();
+        let plain = || Draft::system("note", serde_json::json!({ "title": "x" })).unwrap();
+        let origin =
+            |recorded_at| Origin { file: "s.jsonl".to_owned(), offset: 7, len: 9, recorded_at };
+        vec![
+            plain(),
+            plain().at(StepPath::from("each[2].check"), 2).by("subagent:7"),
+            plain().calling(RunId::parse("child").unwrap()),
+            plain().dated(time("2020-01-01T00:00:00.000001Z")),
+            plain().from_origin(origin(None)),
+            plain().from_origin(origin(Some(time("2021-01-01T00:00:00Z")))),
+            plain().with_raw(b"text \n \"quoted\""),
+            plain().with_raw(&[0xff, 0x00]),
+        ]
+    }
+
+    #[test]
+    fn a_draft_is_encoded_as_it_would_be_sealed() {
+        let now = Timestamp::parse("2026-06-08T10:14:42.123456Z").unwrap();
+        let run_id = RunId::parse("r").unwrap();
+        for parent_run_id in [None, Some(RunId::parse("p").unwrap())] {
+            let run = RunIdentity { run_id: run_id.clone(), parent_run_id };
+            for draft in drafts() {
+                let (mut direct, mut sealed) = (String::new(), String::new());
+                encode_draft(&draft, 5, &run, now, &mut direct);
+                encode_line(&draft.seal(5, &run, now), &mut sealed);
+                assert_eq!(direct, sealed);
+            }
+        }
+    }
+}

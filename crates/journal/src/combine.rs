@@ -38,7 +38,7 @@ pub(crate) struct Combiner<S: Sink> {
 }
 
 /// How long one who holds the door waits for company.
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Clone, Copy)]
 pub(crate) enum Hurry {
     /// A moment: what is behind the door takes about as long as coming there.
     Great,

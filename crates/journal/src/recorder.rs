@@ -22,7 +22,7 @@ use crate::lock;
 use crate::mask::{Mask, apply};
 use crate::recovery::{self, Recovery, Remains};
 use crate::replay::Replay;
-use crate::sink::DiskSink;
+use crate::sink::{DiskSink, Position};
 
 /// How a recorder goes about its work.
 #[derive(Clone)]
@@ -108,7 +108,7 @@ impl Recorder {
             sync_dir(&layout.transcripts())?;
             sync_dir(layout.storage())?;
         }
-        Recorder::start(file, path, run, (0, 0), options)
+        Recorder::start(file, path, run, Position::default(), options)
     }
 
     /// Comes back to a run: takes its lock, puts its end in order and continues its count.
@@ -155,7 +155,8 @@ impl Recorder {
         let found = Recovery { last_seq, torn, aborted };
         let parent_run_id = tail.last.as_ref().and_then(|last| last.parent_run_id.clone());
         let identity = RunIdentity { run_id: run.clone(), parent_run_id };
-        let recorder = Recorder::start(file, path, identity, (last_seq, tail.end), options)?;
+        let position = Position { last_seq, end: tail.end };
+        let recorder = Recorder::start(file, path, identity, position, options)?;
         recorder.tell(&found, &remains)?;
         Ok((recorder, found))
     }
@@ -164,7 +165,7 @@ impl Recorder {
         file: File,
         path: PathBuf,
         run: RunIdentity,
-        position: (u64, u64),
+        position: Position,
         options: Options,
     ) -> Result<Self, OpenError> {
         let syncer = match options.durability {

@@ -39,12 +39,21 @@ pub(crate) struct DiskSink {
     pub(crate) fanout: Fanout,
 }
 
+/// Where a run goes on.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Position {
+    /// The number of its last event, 0 before the first.
+    pub(crate) last_seq: u64,
+    /// How long its file is.
+    pub(crate) end: u64,
+}
+
 impl DiskSink {
     pub(crate) fn new(
         file: Box<dyn Append>,
         path: PathBuf,
         run: RunIdentity,
-        (last_seq, end): (u64, u64),
+        position: Position,
         clock: Arc<dyn Clock>,
         durability: Durability,
         syncer: Option<Syncer>,
@@ -53,8 +62,8 @@ impl DiskSink {
             file: Some(file),
             path,
             run,
-            last_seq,
-            end,
+            last_seq: position.last_seq,
+            end: position.end,
             bytes: 0,
             clock,
             durability,

@@ -55,7 +55,15 @@ impl Scripted {
 
     fn sink(&self, disk: impl Append + 'static, durability: Durability) -> DiskSink {
         let clock = Arc::new(SystemClock);
-        DiskSink::new(Box::new(disk), self.path(), identity(), (0, 0), clock, durability, None)
+        DiskSink::new(
+            Box::new(disk),
+            self.path(),
+            identity(),
+            Position::default(),
+            clock,
+            durability,
+            None,
+        )
     }
 
     fn failing(&self, faults: &[Fault]) -> DiskSink {
