@@ -156,7 +156,7 @@ impl Draft {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::line::{encode_draft, encode_line};
+    use crate::line::{LineForm, encode_line};
 
     /// Drafts that differ in each part that sealing looks at.
     fn drafts() -> Vec<Draft> {
@@ -180,11 +180,13 @@ mod tests {
     fn a_draft_is_encoded_as_it_would_be_sealed() {
         let now = Timestamp::parse("2026-06-08T10:14:42.123456Z").unwrap();
         let run_id = RunId::parse("r").unwrap();
+        let mut form = LineForm::default();
         for parent_run_id in [None, Some(RunId::parse("p").unwrap())] {
             let run = RunIdentity { run_id: run_id.clone(), parent_run_id };
             for draft in drafts() {
                 let (mut direct, mut sealed) = (String::new(), String::new());
-                encode_draft(&draft, 5, &run, now, &mut direct);
+                form.draw(&draft, &run);
+                form.fill(5, now, &mut direct);
                 encode_line(&draft.seal(5, &run, now), &mut sealed);
                 assert_eq!(direct, sealed);
             }

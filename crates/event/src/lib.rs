@@ -114,7 +114,7 @@ pub use event::Event;
 pub use id::{RunId, RunIdError, Segment, StepPath};
 pub use json::{Json, JsonError};
 pub use kind::Kind;
-pub use line::{LineError, decode_line, encode_draft, encode_line};
+pub use line::{LineError, LineForm, decode_line, encode_line};
 pub use payload::Payload;
 pub use raw::{Origin, Raw};
 pub use rewrite::StringPlace;

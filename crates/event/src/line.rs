@@ -31,97 +31,150 @@ pub struct LineError {
 
 /// Appends `event` to `out` as one line, line feed included.
 pub fn encode_line(event: &Event, out: &mut String) {
-    let parts = Parts {
-        seq: event.seq,
-        run_id: &event.run_id,
-        parent_run_id: event.parent_run_id.as_ref(),
-        child_run_id: event.child_run_id.as_ref(),
-        kind: &event.kind,
-        path: &event.path,
-        iteration: event.iteration,
-        timestamp: event.timestamp,
-        payload: &event.payload,
-        source: event.source.as_deref(),
-        origin: event.origin.as_deref(),
-        raw: event.raw.as_ref(),
-    };
-    write_known(&parts, out);
+    out.reserve(256 + event.payload.as_str().len());
+    write_seq(out, event.seq);
+    write_head(&Head::of_event(event), out);
+    event.timestamp.write_to(out);
+    write_payload(&event.payload, event.source.as_deref(), out);
+    if let Some(origin) = &event.origin {
+        write_origin(origin, out);
+    }
+    if let Some((key, literal)) = event.raw.as_ref().map(Raw::field) {
+        json_field(out, key, literal);
+    }
     for (key, value) in &event.extra {
         json_field(out, key, value);
     }
     out.push_str("}\n");
 }
 
-/// Appends the line that `draft` would be, sealed as [`Draft::seal`] seals it, without sealing it.
+/// A line with blanks where its number and the present go: all that can be encoded beforehand.
 ///
-/// This is the recorder's to call: it saves building an event that nobody has asked to see.
-pub fn encode_draft(draft: &Draft, seq: u64, run: &RunIdentity, now: Timestamp, out: &mut String) {
-    let undated = draft.origin.as_deref().filter(|origin| origin.recorded_at.is_none());
-    let dated = undated.map(|origin| Origin { recorded_at: Some(now), ..origin.clone() });
-    let parts = Parts {
-        seq,
-        run_id: &run.run_id,
-        parent_run_id: run.parent_run_id.as_ref(),
-        child_run_id: draft.child_run_id.as_ref(),
-        kind: &draft.kind,
-        path: &draft.path,
-        iteration: draft.iteration,
-        timestamp: draft.timestamp.unwrap_or(now),
-        payload: &draft.payload,
-        source: draft.source.as_deref(),
-        origin: dated.as_ref().or(draft.origin.as_deref()),
-        raw: draft.raw.as_ref(),
-    };
-    write_known(&parts, out);
-    out.push_str("}\n");
+/// This is the recorder's to use. It saves building an event that nobody has asked to see, and a
+/// line is made in its producer's own thread but for what only the one who writes it knows.
+#[derive(Clone, Debug, Default)]
+pub struct LineForm {
+    /// The line from behind its number on, without what stands in the blanks.
+    text: String,
+    /// Where the present goes: as the time of the event, and as the time of its recording.
+    blanks: [Option<usize>; 2],
 }
 
-/// What a line says under known keys, wherever it is kept.
-struct Parts<'a> {
-    seq: u64,
+impl LineForm {
+    /// Makes this the form of the line that `draft` will be, instead of what it was before.
+    pub fn draw(&mut self, draft: &Draft, run: &RunIdentity) {
+        let text = &mut self.text;
+        text.clear();
+        text.reserve(256 + draft.payload.as_str().len());
+        self.blanks = [None; 2];
+        write_head(&Head::of_draft(draft, run), text);
+        match draft.timestamp {
+            Some(timestamp) => timestamp.write_to(text),
+            None => self.blanks[0] = Some(text.len()),
+        }
+        write_payload(&draft.payload, draft.source.as_deref(), text);
+        if let Some(origin) = &draft.origin {
+            write_origin(origin, text);
+            if origin.recorded_at.is_none() {
+                // It is the last key, and there are others before it.
+                text.truncate(text.len() - 1);
+                text.push_str(",\"recorded_at\":\"");
+                self.blanks[1] = Some(text.len());
+                text.push_str("\"}");
+            }
+        }
+        if let Some((key, literal)) = draft.raw.as_ref().map(Raw::field) {
+            json_field(text, key, literal);
+        }
+        text.push_str("}\n");
+    }
+
+    /// Appends the line to `out`, filled in: the same that [`Draft::seal`] and [`encode_line`] make.
+    pub fn fill(&self, seq: u64, now: Timestamp, out: &mut String) {
+        out.reserve(96 + self.text.len());
+        write_seq(out, seq);
+        let mut done = 0;
+        for blank in self.blanks.into_iter().flatten() {
+            out.push_str(&self.text[done..blank]);
+            now.write_to(out);
+            done = blank;
+        }
+        out.push_str(&self.text[done..]);
+    }
+
+    /// Returns how much memory it keeps for the next line.
+    pub fn capacity(&self) -> usize {
+        self.text.capacity()
+    }
+}
+
+/// What stands between the number of a line and its time, wherever it is kept.
+struct Head<'a> {
     run_id: &'a RunId,
     parent_run_id: Option<&'a RunId>,
     child_run_id: Option<&'a RunId>,
     kind: &'a Kind,
     path: &'a StepPath,
     iteration: u64,
-    timestamp: Timestamp,
-    payload: &'a Json,
-    source: Option<&'a str>,
-    origin: Option<&'a Origin>,
-    raw: Option<&'a Raw>,
 }
 
-/// Appends a line up to, and without, its closing brace.
-fn write_known(parts: &Parts<'_>, out: &mut String) {
-    out.reserve(256 + parts.payload.as_str().len());
+impl<'a> Head<'a> {
+    fn of_event(event: &'a Event) -> Self {
+        Head {
+            run_id: &event.run_id,
+            parent_run_id: event.parent_run_id.as_ref(),
+            child_run_id: event.child_run_id.as_ref(),
+            kind: &event.kind,
+            path: &event.path,
+            iteration: event.iteration,
+        }
+    }
+
+    fn of_draft(draft: &'a Draft, run: &'a RunIdentity) -> Self {
+        Head {
+            run_id: &run.run_id,
+            parent_run_id: run.parent_run_id.as_ref(),
+            child_run_id: draft.child_run_id.as_ref(),
+            kind: &draft.kind,
+            path: &draft.path,
+            iteration: draft.iteration,
+        }
+    }
+}
+
+fn write_seq(out: &mut String, seq: u64) {
     out.push_str("{\"seq\":");
-    out.push_str(itoa::Buffer::new().format(parts.seq));
-    id_field(out, ",\"run_id\":\"", Some(parts.run_id));
-    id_field(out, ",\"parent_run_id\":\"", parts.parent_run_id);
-    id_field(out, ",\"child_run_id\":\"", parts.child_run_id);
+    out.push_str(itoa::Buffer::new().format(seq));
+}
+
+/// Appends what follows the number, up to where the time goes.
+fn write_head(head: &Head<'_>, out: &mut String) {
+    id_field(out, ",\"run_id\":\"", Some(head.run_id));
+    id_field(out, ",\"parent_run_id\":\"", head.parent_run_id);
+    id_field(out, ",\"child_run_id\":\"", head.child_run_id);
     out.push_str(",\"type\":");
-    write_string(out, parts.kind.as_str());
+    write_string(out, head.kind.as_str());
     out.push_str(",\"path\":");
-    write_string(out, parts.path.as_str());
+    write_string(out, head.path.as_str());
     out.push_str(",\"iteration\":");
-    out.push_str(itoa::Buffer::new().format(parts.iteration));
+    out.push_str(itoa::Buffer::new().format(head.iteration));
     out.push_str(",\"timestamp\":\"");
-    parts.timestamp.write_to(out);
+}
+
+/// Appends what follows the time.
+fn write_payload(payload: &Json, source: Option<&str>, out: &mut String) {
     out.push_str("\",\"payload\":");
-    out.push_str(parts.payload.as_str());
-    if let Some(source) = parts.source {
+    out.push_str(payload.as_str());
+    if let Some(source) = source {
         out.push_str(",\"source\":");
         write_string(out, source);
     }
-    if let Some(origin) = parts.origin {
-        out.push_str(",\"origin\":");
-        // Strings and numbers only: neither nests nor fails.
-        let _ = write_value(out, origin);
-    }
-    if let Some((key, literal)) = parts.raw.map(Raw::field) {
-        json_field(out, key, literal);
-    }
+}
+
+fn write_origin(origin: &Origin, out: &mut String) {
+    out.push_str(",\"origin\":");
+    // Strings and numbers only: neither nests nor fails.
+    let _ = write_value(out, origin);
 }
 
 /// Decodes one line, with or without its line feed.

@@ -5,105 +5,156 @@
 //! returns only when its own job is done. Knows nothing of files; see [`crate::recorder`].
 
 use crate::sync::{
-    Arc, AtomicBool, AtomicU8, AtomicUsize, Condvar, LOOKS_BEFORE_SLEEP, LOOKS_BEFORE_YIELD,
-    LOOKS_FOR_COMPANY, Mutex, MutexGuard, Ordering, me, spin_loop, yield_now,
+    Arc, AtomicBool, AtomicUsize, Condvar, Mutex, MutexGuard, Ordering, Patience, me, spin_loop,
+    yield_now,
 };
+
+/// How often the door must be passed alone before one believes to be alone.
+const OFTEN: usize = 32;
 
 /// What the door leads to.
 pub(crate) trait Sink {
-    /// What a producer brings.
-    type Job;
+    /// What a producer brings. An empty one stands in its place while it is on its way.
+    type Job: Default;
     /// What it takes home.
     type Outcome;
 
     /// Does all `jobs` in their order and tells `done` the outcome of each, in the same order.
-    fn process(&mut self, jobs: &mut [&mut Self::Job], done: impl FnMut(Self::Outcome));
+    fn process<'a>(
+        &mut self,
+        jobs: impl Iterator<Item = &'a Self::Job>,
+        done: impl FnMut(Self::Outcome),
+    ) where
+        Self::Job: 'a;
 }
 
 /// The door.
+///
+/// What two cores write in turns is kept apart from what they mostly read, and both from what is
+/// the leader's alone: a line of memory that changes hands costs as much as half an encoding.
 pub(crate) struct Combiner<S: Sink> {
-    sink: Mutex<S>,
-    queue: Mutex<Vec<Waiting<S>>>,
+    entrance: Entrance<S>,
+    habit: Habit,
+    behind: Behind<S>,
+}
+
+/// What changes with every job.
+#[repr(align(128))]
+struct Entrance<S: Sink> {
     /// Whether somebody is at the door.
     led: AtomicBool,
     /// How many jobs are in the queue, readable without its lock.
     queued: AtomicUsize,
-    /// How many of those who wait are awake and will see when the door is free.
-    awake: AtomicUsize,
-    /// How many came through together last time.
+    queue: Mutex<Vec<Waiting<S>>>,
+}
+
+/// What stays the same for a while.
+#[repr(align(128))]
+struct Habit {
+    /// How many come through together.
     company: AtomicUsize,
     /// Who went through last.
     leader: AtomicUsize,
-    hurry: Hurry,
+    /// How many sleep, or are about to.
+    sleepers: AtomicUsize,
+    /// All sleep in the same place, so that one call wakes all whose jobs are done.
+    bed: Mutex<()>,
+    woken: Condvar,
+    patience: Patience,
 }
 
-/// How long one who holds the door waits for company.
-#[derive(Clone, Copy)]
-pub(crate) enum Hurry {
-    /// A moment: what is behind the door takes about as long as coming there.
-    Great,
-    /// Until everybody has come who came last time, within reason: what is behind it takes long.
-    Small,
+/// What is for the one at the door.
+#[repr(align(128))]
+struct Behind<S: Sink> {
+    sink: Mutex<S>,
+    hands: Mutex<Hands<S>>,
+    /// How often in a row somebody came alone.
+    alone: AtomicUsize,
 }
 
-impl Hurry {
-    fn looks_for_company(self) -> u32 {
-        match self {
-            Hurry::Great => LOOKS_FOR_COMPANY,
-            Hurry::Small => 10 * LOOKS_FOR_COMPANY,
-        }
-    }
+/// Kept from one time to the next, so that carrying asks for no memory.
+struct Hands<S: Sink> {
+    others: Vec<Waiting<S>>,
+    outcomes: Vec<S::Outcome>,
 }
 
 struct Waiting<S: Sink> {
-    /// In a box, so that it stays where its producer put it until it goes back there.
-    job: Box<S::Job>,
-    slot: Arc<SlotOf<S>>,
+    job: S::Job,
+    slot: Arc<Slot<S>>,
 }
 
-type SlotOf<S> = Slot<<S as Sink>::Outcome, Box<<S as Sink>::Job>>;
+/// Where a producer waits. One thread uses one at a time, for one job after the other.
+pub(crate) struct Place<S: Sink>(Arc<Slot<S>>);
+
+struct Slot<S: Sink> {
+    is_done: AtomicBool,
+    /// The outcome, and the job it is of.
+    done: Mutex<Option<(S::Outcome, S::Job)>>,
+}
+
+impl<S: Sink> Default for Place<S> {
+    fn default() -> Self {
+        Place(Arc::new(Slot { is_done: AtomicBool::new(false), done: Mutex::new(None) }))
+    }
+}
 
 impl<S: Sink> Combiner<S> {
-    pub(crate) fn new(sink: S, hurry: Hurry) -> Self {
+    pub(crate) fn new(sink: S, patience: Patience) -> Self {
         Combiner {
-            sink: Mutex::new(sink),
-            queue: Mutex::new(Vec::new()),
-            led: AtomicBool::new(false),
-            queued: AtomicUsize::new(0),
-            awake: AtomicUsize::new(0),
-            company: AtomicUsize::new(1),
-            leader: AtomicUsize::new(0),
-            hurry,
+            entrance: Entrance {
+                led: AtomicBool::new(false),
+                queued: AtomicUsize::new(0),
+                queue: Mutex::new(Vec::new()),
+            },
+            habit: Habit {
+                company: AtomicUsize::new(1),
+                leader: AtomicUsize::new(0),
+                sleepers: AtomicUsize::new(0),
+                bed: Mutex::new(()),
+                woken: Condvar::new(),
+                patience,
+            },
+            behind: Behind {
+                sink: Mutex::new(sink),
+                hands: Mutex::new(Hands { others: Vec::new(), outcomes: Vec::new() }),
+                alone: AtomicUsize::new(0),
+            },
         }
     }
 
-    /// Brings `job` through the door and returns what came of it.
-    pub(crate) fn submit(&self, job: S::Job) -> S::Outcome {
+    /// Brings `job` through the door and returns what came of it. `place` is the caller's own.
+    pub(crate) fn submit(&self, place: &Place<S>, job: &mut S::Job) -> S::Outcome {
         if !self.leaves_it_to_another() && self.take_door() {
-            return self.go_through(job);
+            let own = self.lead(Some(job));
+            return own.expect("a sink tells the outcome of every job");
         }
-        let slot = Arc::new(Slot::new());
-        let waiting = Waiting { job: Box::new(job), slot: Arc::clone(&slot) };
-        let mut queue = lock(&self.queue);
+        let slot = &place.0;
+        let waiting = Waiting { job: std::mem::take(job), slot: Arc::clone(slot) };
+        let mut queue = lock(&self.entrance.queue);
         queue.push(waiting);
-        self.queued.store(queue.len(), Ordering::SeqCst);
+        self.entrance.queued.store(queue.len(), Ordering::SeqCst);
         drop(queue);
-        self.wait(&slot)
+        self.wait(slot);
+        slot.is_done.store(false, Ordering::Relaxed);
+        let (outcome, back) = lock(&slot.done).take().expect("what is done has an outcome");
+        *job = back;
+        outcome
     }
 
     /// Waits for the sink and holds it, for those who come with something other than a job.
     pub(crate) fn sink(&self) -> MutexGuard<'_, S> {
-        lock(&self.sink)
+        lock(&self.behind.sink)
     }
 
     /// Goes to the door if nobody is there.
     ///
     /// The look is as strong as the swap: a sleeper's last one must not be older than its
-    /// declaration that it is no longer awake.
+    /// declaration that it sleeps.
     fn take_door(&self) -> bool {
-        let taken = !self.led.load(Ordering::SeqCst) && !self.led.swap(true, Ordering::SeqCst);
-        if taken && self.leader.load(Ordering::Relaxed) != me() {
-            self.leader.store(me(), Ordering::Relaxed);
+        let led = &self.entrance.led;
+        let taken = !led.load(Ordering::SeqCst) && !led.swap(true, Ordering::SeqCst);
+        if taken && self.habit.leader.load(Ordering::Relaxed) != me() {
+            self.habit.leader.store(me(), Ordering::Relaxed);
         }
         taken
     }
@@ -112,190 +163,132 @@ impl<S: Sink> Combiner<S> {
     ///
     /// What is behind the door stays in the cache of the core that went through last.
     fn leaves_it_to_another(&self) -> bool {
-        self.company.load(Ordering::Relaxed) > 1 && self.leader.load(Ordering::Relaxed) != me()
+        let Habit { company, leader, .. } = &self.habit;
+        company.load(Ordering::Relaxed) > 1 && leader.load(Ordering::Relaxed) != me()
     }
 
-    /// Frees the door, and sees to it that somebody comes for what is still in the queue.
-    ///
-    /// Whoever waits and is awake looks at the door by itself. A sleeper declares itself not
-    /// awake before its last look at the door, and here the door is freed before the count is
-    /// read: one of the two sees the other.
-    fn free_door(&self) {
-        self.led.store(false, Ordering::SeqCst);
+    /// Carries one's own job, if it is not in the queue, and what others have brought; then frees
+    /// the door. Returns what came of one's own.
+    fn lead(&self, own: Option<&S::Job>) -> Option<S::Outcome> {
+        let mut outcome = None;
+        if self.gather(usize::from(own.is_some())) {
+            outcome = self.carry_all(own);
+        } else if let Some(own) = own {
+            self.sink().process(std::iter::once(own), |done| outcome = Some(done));
+        }
+        self.entrance.led.store(false, Ordering::SeqCst);
         self.call_next();
+        outcome
     }
 
-    /// Has the first in the queue look at the door, if nobody awake will.
+    /// Waits a moment for as many as usual; tells whether anybody is in the queue.
+    fn gather(&self, own: usize) -> bool {
+        let Patience { for_company, before_yield, .. } = self.habit.patience;
+        let expected = self.habit.company.load(Ordering::Relaxed);
+        let mut queued = self.entrance.queued.load(Ordering::SeqCst);
+        for look in 0..for_company {
+            if queued + own >= expected {
+                break;
+            }
+            if look < before_yield {
+                spin_loop()
+            } else {
+                yield_now()
+            }
+            queued = self.entrance.queued.load(Ordering::SeqCst);
+        }
+        self.learn(expected, queued + own);
+        queued > 0
+    }
+
+    /// Learns how many come together, and forgets it only when it is often otherwise.
+    fn learn(&self, expected: usize, came: usize) {
+        let came = if self.habit.patience.for_company == 0 { came.min(2) } else { came };
+        if came == expected {
+            return;
+        }
+        let alone = &self.behind.alone;
+        let times = if came > 1 { 0 } else { alone.load(Ordering::Relaxed) + 1 };
+        alone.store(times, Ordering::Relaxed);
+        if came > 1 || times > OFTEN {
+            self.habit.company.store(came, Ordering::Relaxed);
+        }
+    }
+
+    /// Does one's own job, if it is not in the queue, and all that are.
+    ///
+    /// Each of the others gets its job back with the outcome: memory stays with the thread that
+    /// asked for it.
+    fn carry_all(&self, own: Option<&S::Job>) -> Option<S::Outcome> {
+        let mut hands = lock(&self.behind.hands);
+        let Hands { others, outcomes } = &mut *hands;
+        let mut queue = lock(&self.entrance.queue);
+        std::mem::swap(&mut *queue, others);
+        self.entrance.queued.store(0, Ordering::SeqCst);
+        drop(queue);
+        let jobs = own.into_iter().chain(others.iter().map(|waiting| &waiting.job));
+        self.sink().process(jobs, |outcome| outcomes.push(outcome));
+        let mut outcomes = outcomes.drain(..);
+        let outcome = own.and_then(|_| outcomes.next());
+        for (Waiting { job, slot }, outcome) in others.drain(..).zip(outcomes) {
+            *lock(&slot.done) = Some((outcome, job));
+            slot.is_done.store(true, Ordering::SeqCst);
+        }
+        if self.habit.sleepers.load(Ordering::SeqCst) > 0 {
+            self.wake(Condvar::notify_all);
+        }
+        outcome
+    }
+
+    /// Has a sleeper look at the door if there is still something to carry.
+    ///
+    /// Whoever waits and is awake looks at the door by itself. A sleeper says that it sleeps before
+    /// its last look at the door, and the door is freed before sleepers are counted here: one of
+    /// the two sees the other.
     fn call_next(&self) {
-        if self.queued.load(Ordering::SeqCst) > 0
-            && self.awake.load(Ordering::SeqCst) == 0
-            && let Some(first) = lock(&self.queue).first()
+        if self.entrance.queued.load(Ordering::SeqCst) > 0
+            && self.habit.sleepers.load(Ordering::SeqCst) > 0
         {
-            first.slot.tell(LOOK);
+            self.wake(Condvar::notify_one);
         }
     }
 
-    /// Carries one's own job and what others have brought.
-    fn go_through(&self, mut job: S::Job) -> S::Outcome {
-        let others = self.gather();
-        let own = self.carry(Some(&mut job), others);
-        self.free_door();
-        own.expect("a sink tells the outcome of every job")
+    fn wake(&self, call: impl Fn(&Condvar)) {
+        // Whoever has looked and is about to sleep holds this lock until it does.
+        drop(lock(&self.habit.bed));
+        call(&self.habit.woken);
     }
 
-    /// Carries what others have brought, and one's own job if it is still among it.
-    fn carry_queue(&self) {
-        let others = self.take_queue();
-        // Whoever waited at all is one of several.
-        self.company.store(others.len().max(2), Ordering::Relaxed);
-        self.carry(None, others);
-        self.free_door();
-    }
-
-    /// Does the job at hand, if there is one, and those of `others`; returns the former's outcome.
-    ///
-    /// Each of the others gets its job back with the outcome: memory is freed where it was asked
-    /// for, which is cheap, and not here, which is not.
-    fn carry(&self, own: Option<&mut S::Job>, mut others: Vec<Waiting<S>>) -> Option<S::Outcome> {
-        let mut outcome_of_own = None;
-        if others.is_empty() {
-            if let Some(job) = own {
-                self.sink().process(&mut [job], |outcome| outcome_of_own = Some(outcome));
+    /// Waits until the job in `slot` is done, and carries the queue whenever the door is free.
+    fn wait(&self, slot: &Slot<S>) {
+        let Patience { for_leader, before_yield, before_sleep, .. } = self.habit.patience;
+        let mut look = 0;
+        while !slot.is_done.load(Ordering::SeqCst) {
+            let patient = look < for_leader && self.leaves_it_to_another();
+            if !patient && self.take_door() {
+                self.lead(None);
+                continue;
             }
-            return outcome_of_own;
-        }
-        let alone = own.is_none();
-        let mut outcomes = Vec::with_capacity(others.len());
-        let mut jobs: Vec<&mut S::Job> = own.into_iter().collect();
-        jobs.extend(others.iter_mut().map(|waiting| &mut *waiting.job));
-        self.sink().process(&mut jobs, |outcome| match outcome_of_own {
-            None if !alone => outcome_of_own = Some(outcome),
-            _ => outcomes.push(outcome),
-        });
-        for (waiting, outcome) in others.into_iter().zip(outcomes) {
-            waiting.slot.finish(outcome, waiting.job);
-        }
-        outcome_of_own
-    }
-
-    /// Takes the queue, having waited a moment for as many as came together last time.
-    ///
-    /// Two producers that run side by side fall into step this way and share every write; a lone
-    /// producer never waits.
-    fn gather(&self) -> Vec<Waiting<S>> {
-        let expected = self.company.load(Ordering::Relaxed);
-        if expected > 1 {
-            for look in 0..self.hurry.looks_for_company() {
-                if self.queued.load(Ordering::Relaxed) + 1 >= expected {
-                    break;
-                }
-                if look < LOOKS_FOR_COMPANY { spin_loop() } else { yield_now() }
-            }
-        }
-        let others = self.take_queue();
-        if others.len() + 1 != expected {
-            self.company.store(others.len() + 1, Ordering::Relaxed);
-        }
-        others
-    }
-
-    fn take_queue(&self) -> Vec<Waiting<S>> {
-        if self.queued.load(Ordering::SeqCst) == 0 {
-            return Vec::new();
-        }
-        let mut queue = lock(&self.queue);
-        self.queued.store(0, Ordering::SeqCst);
-        std::mem::take(&mut *queue)
-    }
-
-    /// Waits until the job behind `slot` is done, and carries the queue whenever the door is free.
-    fn wait(&self, slot: &SlotOf<S>) -> S::Outcome {
-        loop {
-            self.awake.fetch_add(1, Ordering::SeqCst);
-            for look in 0..LOOKS_BEFORE_SLEEP {
-                if slot.has_news() {
-                    break;
-                }
-                let patient = look < LOOKS_FOR_COMPANY && self.leaves_it_to_another();
-                if !patient && self.take_door() {
-                    self.carry_queue();
-                    break;
-                }
-                if look < LOOKS_BEFORE_YIELD { spin_loop() } else { yield_now() }
-            }
-            self.awake.fetch_sub(1, Ordering::SeqCst);
-            if slot.has_news() {
-                // Somebody may have freed the door and counted on this one to see it.
-                if !self.led.load(Ordering::SeqCst) {
-                    self.call_next();
-                }
-            } else if self.take_door() {
-                self.carry_queue();
-            }
-            if let Some(outcome) = slot.sleep() {
-                return outcome;
+            look += 1;
+            if look < before_yield {
+                spin_loop();
+            } else if look < before_sleep {
+                yield_now();
+            } else {
+                self.sleep(slot);
             }
         }
     }
-}
 
-/// Where one producer waits for news.
-struct Slot<O, J> {
-    news: AtomicU8,
-    held: Mutex<Held<O, J>>,
-    woken: Condvar,
-}
-
-struct Held<O, J> {
-    /// The outcome, and what is left of the job.
-    done: Option<(O, J)>,
-    asleep: bool,
-}
-
-const NO_NEWS: u8 = 0;
-/// The door may be free and nobody else awake to see it.
-const LOOK: u8 = 1;
-const DONE: u8 = 2;
-
-impl<O, J> Slot<O, J> {
-    fn new() -> Self {
-        Slot {
-            news: AtomicU8::new(NO_NEWS),
-            held: Mutex::new(Held { done: None, asleep: false }),
-            woken: Condvar::new(),
+    /// Sleeps until the job in `slot` is done or the door is free.
+    fn sleep(&self, slot: &Slot<S>) {
+        let Habit { sleepers, bed, woken, .. } = &self.habit;
+        let mut bed = lock(bed);
+        sleepers.fetch_add(1, Ordering::SeqCst);
+        while self.entrance.led.load(Ordering::SeqCst) && !slot.is_done.load(Ordering::SeqCst) {
+            bed = woken.wait(bed).unwrap_or_else(|broken| broken.into_inner());
         }
-    }
-
-    fn has_news(&self) -> bool {
-        self.news.load(Ordering::Acquire) != NO_NEWS
-    }
-
-    fn finish(&self, outcome: O, job: J) {
-        lock(&self.held).done = Some((outcome, job));
-        self.tell(DONE);
-    }
-
-    fn tell(&self, news: u8) {
-        let held = lock(&self.held);
-        self.news.fetch_max(news, Ordering::SeqCst);
-        // Waking costs a system call even when nobody sleeps.
-        if held.asleep {
-            self.woken.notify_one();
-        }
-    }
-
-    /// Sleeps until there is news; returns the outcome, or nothing if the news is to look again.
-    fn sleep(&self) -> Option<O> {
-        let mut held = lock(&self.held);
-        while !self.has_news() {
-            held.asleep = true;
-            held = self.woken.wait(held).unwrap_or_else(|broken| broken.into_inner());
-            held.asleep = false;
-        }
-        if held.done.is_none() {
-            self.news.store(NO_NEWS, Ordering::SeqCst);
-        }
-        held.done.take().map(|(outcome, _)| outcome)
+        sleepers.fetch_sub(1, Ordering::SeqCst);
     }
 }
 

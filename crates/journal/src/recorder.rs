@@ -3,6 +3,7 @@
 //! It does nothing else. Finding runs, reading them back and coming back to them after a crash
 //! have their own files.
 
+use std::cell::Cell;
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::unix::fs::OpenOptionsExt;
@@ -10,10 +11,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use quipu_event::{Draft, Json, RunId, RunIdentity};
+use quipu_event::{Draft, Json, LineForm, RunId, RunIdentity};
 
 use crate::clock::{Clock, SystemClock};
-use crate::combine::{Combiner, Hurry};
+use crate::combine::{Combiner, Place};
 use crate::durability::{Durability, Syncer};
 use crate::error::{OpenError, RecordError};
 use crate::fanout::{DEFAULT_BUFFER, SubscriberStats, Subscription};
@@ -22,7 +23,8 @@ use crate::lock;
 use crate::mask::{Mask, apply};
 use crate::recovery::{self, Recovery, Remains};
 use crate::replay::Replay;
-use crate::sink::{DiskSink, Position};
+use crate::sink::{BUFFER_KEPT, DiskSink, Position};
+use crate::sync::Patience;
 
 /// How a recorder goes about its work.
 #[derive(Clone)]
@@ -178,18 +180,17 @@ impl Recorder {
         let sink = DiskSink::new(
             Box::new(file),
             path.clone(),
-            run.clone(),
             position,
             options.clock,
             options.durability,
             syncer,
         );
-        let hurry = match options.durability {
-            Durability::Always => Hurry::Small,
-            Durability::Never | Durability::Interval(_) => Hurry::Great,
+        let patience = match options.durability {
+            Durability::Always => Patience::LONG,
+            Durability::Never | Durability::Interval(_) => Patience::SHORT,
         };
         let shared = Shared {
-            door: Combiner::new(sink, hurry),
+            door: Combiner::new(sink, patience),
             run,
             path,
             mask: options.mask,
@@ -234,7 +235,11 @@ impl Recorder {
         if draft.payload.nests_too_deep() || raw.is_some_and(Json::nests_too_deep) {
             return Err(RecordError::TooDeep);
         }
-        self.shared.door.submit(draft)
+        let Desk { mut form, place } = Desk::take();
+        form.draw(&draft, &self.shared.run);
+        let outcome = self.shared.door.submit(&place, &mut form);
+        Desk { form, place }.leave();
+        outcome
     }
 
     /// Subscribes to the events recorded from now on.
@@ -280,6 +285,31 @@ impl Recorder {
     /// Closing twice is fine: the second time does nothing.
     pub fn close(&self) -> Result<(), RecordError> {
         self.shared.door.sink().close()
+    }
+}
+
+/// What a thread needs to record, kept from one line to the next.
+#[derive(Default)]
+struct Desk {
+    form: LineForm,
+    place: Place<DiskSink>,
+}
+
+thread_local! {
+    static DESK: Cell<Option<Desk>> = const { Cell::new(None) };
+}
+
+impl Desk {
+    /// Takes the thread's desk, or a new one if there is none, or none any more.
+    fn take() -> Self {
+        DESK.try_with(Cell::take).ok().flatten().unwrap_or_default()
+    }
+
+    fn leave(self) {
+        if self.form.capacity() <= BUFFER_KEPT {
+            // A thread that is about to end keeps nothing.
+            let _ = DESK.try_with(|desk| desk.set(Some(self)));
+        }
     }
 }
 

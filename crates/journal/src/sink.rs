@@ -1,10 +1,12 @@
-//! What happens behind the one door: number, date, encode, write, publish.
+//! What happens behind the one door: number, date, write, publish.
+//!
+//! Lines come here encoded but for their number and time; see [`crate::recorder`].
 
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use quipu_event::{Draft, RunIdentity, Timestamp, encode_draft};
+use quipu_event::{LineForm, Timestamp};
 
 use crate::append::{Append, append_all};
 use crate::clock::Clock;
@@ -18,13 +20,12 @@ use crate::recorder::Stats;
 /// Lines are gathered up to this many bytes before they are written together.
 const BATCH_BYTES: usize = 1024 * 1024;
 /// A buffer that one giant line has blown up beyond this is not kept.
-const BUFFER_KEPT: usize = 4 * 1024 * 1024;
+pub(crate) const BUFFER_KEPT: usize = 4 * 1024 * 1024;
 
 /// The file, the count and the subscribers of one run.
 pub(crate) struct DiskSink {
     file: Option<Box<dyn Append>>,
     path: PathBuf,
-    run: RunIdentity,
     last_seq: u64,
     /// How long the file is.
     end: u64,
@@ -52,7 +53,6 @@ impl DiskSink {
     pub(crate) fn new(
         file: Box<dyn Append>,
         path: PathBuf,
-        run: RunIdentity,
         position: Position,
         clock: Arc<dyn Clock>,
         durability: Durability,
@@ -61,7 +61,6 @@ impl DiskSink {
         DiskSink {
             file: Some(file),
             path,
-            run,
             last_seq: position.last_seq,
             end: position.end,
             bytes: 0,
@@ -124,20 +123,21 @@ impl DiskSink {
         self.file.is_none().then(|| self.closed())
     }
 
-    /// Numbers and encodes as many drafts as fit into one write.
-    fn encode(&mut self, drafts: &[&mut Draft]) {
+    /// Numbers and dates as many lines as fit into one write.
+    fn fill_in<'a>(&mut self, forms: &mut impl Iterator<Item = &'a LineForm>) {
         self.buffer.clear();
         self.ends.clear();
-        for (draft, seq) in drafts.iter().zip(self.last_seq + 1..) {
-            if self.buffer.len() >= BATCH_BYTES {
-                break;
-            }
-            encode_draft(draft, seq, &self.run, self.clock.now(), &mut self.buffer);
+        let mut seq = self.last_seq;
+        while self.buffer.len() < BATCH_BYTES
+            && let Some(form) = forms.next()
+        {
+            seq += 1;
+            form.fill(seq, self.clock.now(), &mut self.buffer);
             self.ends.push(self.buffer.len());
         }
     }
 
-    /// Writes what is encoded and syncs it if every line is to be synced.
+    /// Writes what is filled in and syncs it if every line is to be synced.
     ///
     /// Returns how many bytes count as recorded and, if that is not all of them, why.
     fn write(&mut self) -> (usize, Option<RecordError>) {
@@ -161,7 +161,7 @@ impl DiskSink {
         (written, None)
     }
 
-    /// Publishes what was recorded, then tells each producer what became of its draft.
+    /// Publishes what was recorded, then tells each producer what became of its line.
     fn settle(
         &mut self,
         recorded: usize,
@@ -199,24 +199,24 @@ impl DiskSink {
 }
 
 impl Sink for DiskSink {
-    type Job = Draft;
+    type Job = LineForm;
     type Outcome = Result<u64, RecordError>;
 
-    fn process(
+    fn process<'a>(
         &mut self,
-        mut drafts: &mut [&mut Draft],
+        forms: impl Iterator<Item = &'a LineForm>,
         mut done: impl FnMut(Result<u64, RecordError>),
     ) {
-        while !drafts.is_empty() {
+        let mut forms = forms.peekable();
+        while forms.peek().is_some() {
             if let Some(refusal) = self.refusal() {
                 done(Err(refusal));
-                drafts = &mut drafts[1..];
+                forms.next();
                 continue;
             }
-            self.encode(drafts);
+            self.fill_in(&mut forms);
             let (recorded, failure) = self.write();
             self.settle(recorded, failure, &mut done);
-            drafts = &mut drafts[self.ends.len()..];
         }
     }
 }

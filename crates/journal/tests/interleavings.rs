@@ -10,7 +10,7 @@ mod sync {
     //! The same names as in `src/sync.rs`.
 
     pub(crate) use shuttle::hint::spin_loop;
-    pub(crate) use shuttle::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
+    pub(crate) use shuttle::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
     pub(crate) use shuttle::sync::{Arc, Condvar, Mutex, MutexGuard};
     pub(crate) use shuttle::thread::yield_now;
 
@@ -19,13 +19,28 @@ mod sync {
         usize::from(shuttle::current::me())
     }
 
-    pub(crate) const LOOKS_FOR_COMPANY: u32 = 1;
-    pub(crate) const LOOKS_BEFORE_SLEEP: u32 = 2;
-    pub(crate) const LOOKS_BEFORE_YIELD: u32 = 1;
+    /// The same as in `src/sync.rs`, with less of it: every look is a step to explore.
+    #[derive(Clone, Copy)]
+    pub(crate) struct Patience {
+        pub(crate) for_company: u32,
+        pub(crate) for_leader: u32,
+        pub(crate) before_yield: u32,
+        pub(crate) before_sleep: u32,
+    }
+
+    impl Patience {
+        pub(crate) const NONE: Patience =
+            Patience { for_company: 0, for_leader: 0, before_yield: 0, before_sleep: 0 };
+        pub(crate) const SHORT: Patience =
+            Patience { for_company: 0, for_leader: 1, before_yield: 1, before_sleep: 2 };
+        pub(crate) const LONG: Patience =
+            Patience { for_company: 2, for_leader: 1, before_yield: 1, before_sleep: 3 };
+        pub(crate) const ALL: [Patience; 3] = [Patience::NONE, Patience::SHORT, Patience::LONG];
+    }
 }
 
-use combine::{Combiner, Hurry, Sink};
-use sync::{Arc, yield_now};
+use combine::{Combiner, Place, Sink};
+use sync::{Arc, Patience, yield_now};
 
 const JOBS: usize = 2;
 
@@ -43,30 +58,37 @@ impl Sink for Log {
     type Job = Job;
     type Outcome = (Job, usize);
 
-    fn process(&mut self, jobs: &mut [&mut Job], mut done: impl FnMut(Self::Outcome)) {
+    fn process<'a>(
+        &mut self,
+        jobs: impl Iterator<Item = &'a Job>,
+        mut done: impl FnMut(Self::Outcome),
+    ) {
         self.at_the_door += 1;
         for job in jobs {
             assert_eq!(self.at_the_door, 1, "two at the door");
             yield_now();
-            self.done.push(**job);
-            done((**job, self.done.len()));
+            self.done.push(*job);
+            done((*job, self.done.len()));
         }
         self.at_the_door -= 1;
     }
 }
 
 fn produce(door: &Combiner<Log>, producer: usize) {
+    let place = Place::default();
     let mut before = 0;
-    for job in 0..JOBS {
-        let (told, place) = door.submit((producer, job));
-        assert_eq!(told, (producer, job), "the outcome of somebody else");
-        assert!(place > before, "a later job came through earlier");
-        before = place;
+    for number in 0..JOBS {
+        let mut job = (producer, number);
+        let (told, order) = door.submit(&place, &mut job);
+        assert_eq!(told, (producer, number), "the outcome of somebody else");
+        assert_eq!(job, told, "the job of somebody else");
+        assert!(order > before, "a later job came through earlier");
+        before = order;
     }
 }
 
-fn many_producers(producers: usize, hurry: Hurry) {
-    let door = Arc::new(Combiner::new(Log::default(), hurry));
+fn many_producers(producers: usize, patience: Patience) {
+    let door = Arc::new(Combiner::new(Log::default(), patience));
     let threads: Vec<_> = (0..producers)
         .map(|producer| {
             let door = Arc::clone(&door);
@@ -91,15 +113,17 @@ fn many_producers(producers: usize, hurry: Hurry) {
 #[test]
 fn every_job_is_done_once_and_told_to_its_producer_in_random_schedules() {
     for producers in 2..=5 {
-        shuttle::check_random(move || many_producers(producers, Hurry::Great), 1500);
-        shuttle::check_random(move || many_producers(producers, Hurry::Small), 500);
+        for patience in Patience::ALL {
+            shuttle::check_random(move || many_producers(producers, patience), 1000);
+        }
     }
 }
 
 #[test]
 fn every_job_is_done_once_and_told_to_its_producer_in_adversarial_schedules() {
     for producers in 2..=5 {
-        shuttle::check_pct(move || many_producers(producers, Hurry::Great), 1500, 3);
-        shuttle::check_pct(move || many_producers(producers, Hurry::Small), 500, 3);
+        for patience in Patience::ALL {
+            shuttle::check_pct(move || many_producers(producers, patience), 1000, 3);
+        }
     }
 }

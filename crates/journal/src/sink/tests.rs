@@ -12,10 +12,11 @@ use serde_json::json;
 use super::*;
 use crate::append::faulty::{Fault, FaultyFile};
 use crate::clock::SystemClock;
-use crate::combine::{Combiner, Hurry};
+use crate::combine::{Combiner, Place};
 use crate::layout::Layout;
 use crate::mask::Mask;
 use crate::recorder::{Options, Recorder};
+use crate::sync::Patience;
 
 const EIO: i32 = 5;
 const EFBIG: i32 = 27;
@@ -27,6 +28,12 @@ fn identity() -> RunIdentity {
 
 fn draft(text: &str) -> Draft {
     Draft::system("test", json!({ "text": text })).unwrap()
+}
+
+fn form(text: &str) -> LineForm {
+    let mut form = LineForm::default();
+    form.draw(&draft(text), &identity());
+    form
 }
 
 /// A run whose disk is scripted.
@@ -55,15 +62,7 @@ impl Scripted {
 
     fn sink(&self, disk: impl Append + 'static, durability: Durability) -> DiskSink {
         let clock = Arc::new(SystemClock);
-        DiskSink::new(
-            Box::new(disk),
-            self.path(),
-            identity(),
-            Position::default(),
-            clock,
-            durability,
-            None,
-        )
+        DiskSink::new(Box::new(disk), self.path(), Position::default(), clock, durability, None)
     }
 
     fn failing(&self, faults: &[Fault]) -> DiskSink {
@@ -79,9 +78,8 @@ impl Scripted {
 
 fn record(sink: &mut DiskSink, texts: &[&str]) -> Vec<Result<u64, RecordError>> {
     let mut outcomes = Vec::new();
-    let mut drafts: Vec<_> = texts.iter().map(|text| draft(text)).collect();
-    let mut jobs: Vec<_> = drafts.iter_mut().collect();
-    sink.process(&mut jobs, |outcome| outcomes.push(outcome));
+    let forms: Vec<_> = texts.iter().map(|text| form(text)).collect();
+    sink.process(forms.iter(), |outcome| outcomes.push(outcome));
     outcomes
 }
 
@@ -249,12 +247,13 @@ const EACH: u64 = 15;
 /// Records from many threads at once and checks after each record that its line was synced.
 fn record_durably(disk: &Remembering) {
     let scripted = Scripted::new();
-    let door = Combiner::new(scripted.sink(disk.clone(), Durability::Always), Hurry::Small);
+    let door = Combiner::new(scripted.sink(disk.clone(), Durability::Always), Patience::LONG);
     std::thread::scope(|scope| {
         for _ in 0..PRODUCERS {
             scope.spawn(|| {
+                let place = Place::default();
                 for _ in 0..EACH {
-                    let seq = door.submit(draft("x")).unwrap();
+                    let seq = door.submit(&place, &mut form("x")).unwrap();
                     assert!(disk.synced.load(SeqCst) >= seq);
                 }
             });
