@@ -87,10 +87,12 @@ pub enum BlockContent {
         /// The piece.
         chunk: String,
     },
-    /// A type from the future.
+    /// A type that is not in this list: an image, a document, or a type from the future.
     Other {
         /// Its name.
         block_type: String,
+        /// The foreign block as it stood.
+        content: Option<Json>,
     },
 }
 
@@ -133,7 +135,7 @@ impl BlockContent {
             BlockContent::ToolResult { .. } => "tool_result",
             BlockContent::Command { .. } => "command",
             BlockContent::Stream { .. } => "stream",
-            BlockContent::Other { block_type } => block_type,
+            BlockContent::Other { block_type, .. } => block_type,
         }
     }
 
@@ -160,7 +162,7 @@ impl BlockContent {
                 optional(block, "output", output)
             }
             BlockContent::Stream { chunk } => block.serialize_field("chunk", chunk),
-            BlockContent::Other { .. } => Ok(()),
+            BlockContent::Other { content, .. } => optional(block, "content", content),
         }
     }
 }
@@ -205,6 +207,7 @@ struct AnyBlock {
     exit_code: Option<i64>,
     output: Option<String>,
     chunk: Option<String>,
+    content: Option<Json>,
     purpose: Option<Purpose>,
 }
 
@@ -232,7 +235,7 @@ impl From<AnyBlock> for ContentBlock {
                 output: any.output,
             },
             "stream" => BlockContent::Stream { chunk: any.chunk.unwrap_or_default() },
-            _ => BlockContent::Other { block_type: any.block_type },
+            _ => BlockContent::Other { block_type: any.block_type, content: any.content },
         };
         ContentBlock {
             fidelity: any.fidelity.unwrap_or(Fidelity::AgentEmitted),
@@ -275,6 +278,7 @@ impl schemars::JsonSchema for ContentBlock {
                 "exit_code": { "type": "integer", "description": "Of `command`: its exit code, once known." },
                 "output": text("Of `command`: its output, once known."),
                 "chunk": text("Of `stream`: a piece of a stream, when partial recording is asked for."),
+                "content": { "description": "Of any other type, such as `image`: the foreign block as it stood." },
                 "purpose": purpose,
             },
         })

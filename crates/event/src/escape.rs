@@ -10,11 +10,16 @@ const HIGHS: u64 = 0x8080_8080_8080_8080;
 pub(crate) fn write_string(out: &mut String, text: &str) {
     out.reserve(text.len() + 2);
     out.push('"');
+    write_string_body(out, text);
+    out.push('"');
+}
+
+/// Appends `text` to `out` as the inside of a JSON string.
+pub(crate) fn write_string_body(out: &mut String, text: &str) {
     match find_special(text.as_bytes(), 0) {
         None => out.push_str(text),
         Some(first) => write_escaped(out, text, first),
     }
-    out.push('"');
 }
 
 /// Appends `text`, whose first special byte is at `special`.

@@ -58,6 +58,10 @@ impl Json {
     }
 
     /// Takes `text`, made from this value's own without nesting it any deeper.
+    pub(crate) fn into_text(self) -> String {
+        self.text
+    }
+
     pub(crate) fn with_text(&self, text: String) -> Self {
         Json { text, nesting: self.nesting }
     }
@@ -120,6 +124,15 @@ impl Json {
                 Err(error)
             }
         })
+    }
+}
+
+impl From<&RawValue> for Json {
+    /// Takes over a value that was read in passing. Its nesting is looked at when it is written.
+    fn from(raw: &RawValue) -> Self {
+        let text = raw.get();
+        let text = if has_line_feed(text) { compact(text) } else { text.to_owned() };
+        Json { text, nesting: Nesting::Unchecked }
     }
 }
 

@@ -4,7 +4,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
 
-use crate::escape::write_string;
+use crate::escape::{write_string, write_string_body};
 use crate::json::Json;
 
 /// The exact bytes of a foreign record.
@@ -33,6 +33,25 @@ impl Raw {
                 Raw::Base64(Json::trusted(literal))
             }
         }
+    }
+
+    /// Keeps `record` behind what is kept already, with a line feed between them.
+    ///
+    /// This is for an event that was made from several records.
+    pub fn extend(&mut self, record: &[u8]) {
+        if let (Raw::Text(literal), Ok(text)) = (&mut *self, std::str::from_utf8(record)) {
+            let mut joined = std::mem::take(literal).into_text();
+            joined.pop();
+            joined.push_str("\\n");
+            write_string_body(&mut joined, text);
+            joined.push('"');
+            *literal = Json::trusted(joined);
+            return;
+        }
+        let mut bytes = self.bytes().unwrap_or_default();
+        bytes.push(b'\n');
+        bytes.extend_from_slice(record);
+        *self = Raw::of(&bytes);
     }
 
     /// Returns the record, or nothing if a foreign writer left something else under the key.
@@ -68,4 +87,25 @@ pub struct Origin {
     /// When we recorded it, as opposed to when it happened. Filled in by the recorder.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recorded_at: Option<crate::time::Timestamp>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn several_records_are_kept_with_a_line_feed_between_them() {
+        let cases: [(&[u8], &[u8]); 4] = [
+            (b"{\"a\":1}", b"{\"b\":\"\\n\"}"),
+            (b"", b"x"),
+            (&[0xff], b"x"),
+            (b"x", &[0xff, b'\n']),
+        ];
+        for (first, second) in cases {
+            let mut raw = Raw::of(first);
+            raw.extend(second);
+            assert_eq!(raw.bytes().unwrap(), [first, b"\n", second].concat());
+            assert_eq!(raw, Raw::of(&raw.bytes().unwrap()));
+        }
+    }
 }

@@ -44,7 +44,7 @@ fn unknown_types_blocks_and_fields_survive_a_read_and_a_re_encode_unchanged() {
     let event = decode_line(FUTURE.as_bytes()).unwrap();
     assert_eq!(line_of(&event), FUTURE);
     let Ok(Payload::Message(message)) = event.decode_payload() else { panic!() };
-    let BlockContent::Other { block_type } = &message.blocks[0].content else { panic!() };
+    let BlockContent::Other { block_type, .. } = &message.blocks[0].content else { panic!() };
     assert_eq!((block_type.as_str(), message.blocks[0].fidelity.as_str()), ("hologram", "oracle"));
 
     let of_new_type = FUTURE.replace("message.assistant", "thought.shared");

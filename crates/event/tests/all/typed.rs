@@ -173,7 +173,7 @@ fn messages() -> Vec<Draft> {
             output: text("\u{1b}[0m"),
         }),
         emitted(BlockContent::Stream { chunk: "par".into() }),
-        emitted(BlockContent::Other { block_type: "hologram".into() }),
+        emitted(BlockContent::Other { block_type: "hologram".into(), content: None }),
     ];
     let reply = Message {
         message_id: text("msg_1"),

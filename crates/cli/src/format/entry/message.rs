@@ -44,7 +44,7 @@ pub(super) fn parts_of_block(block: ContentBlock) -> Vec<Part> {
             command_parts(&command, exit_code, output)
         }
         BlockContent::Stream { chunk } => vec![Part::speech(chunk).labelled("stream")],
-        BlockContent::Other { block_type } => {
+        BlockContent::Other { block_type, .. } => {
             vec![Part::output(format!("a block of type {block_type}")).toned(Tone::Faint)]
         }
     }
