@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use quipu_event::{Draft, Json, Kind, Payload, RunId, StepPath, Timestamp};
+use quipu_event::{Draft, Json, Kind, Payload, Raw, RunId, StepPath, Timestamp};
 use serde::Deserialize;
 use serde::de::{Deserializer as _, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
@@ -51,6 +51,8 @@ struct Fields<'a> {
     timestamp: Option<&'a RawValue>,
     child_run_id: Option<&'a RawValue>,
     payload: Option<&'a RawValue>,
+    raw: Option<&'a RawValue>,
+    raw_b64: Option<&'a RawValue>,
     /// How many keys there were that no draft has.
     others: usize,
 }
@@ -72,6 +74,8 @@ impl<'a> Fields<'a> {
             "timestamp" => &mut self.timestamp,
             "child_run_id" => &mut self.child_run_id,
             "payload" => &mut self.payload,
+            "raw" => &mut self.raw,
+            "raw_b64" => &mut self.raw_b64,
             _ => return None,
         })
     }
@@ -102,8 +106,23 @@ impl<'a> Fields<'a> {
         draft.child_run_id = text_of(self.child_run_id, "child_run_id")?
             .map(|text| RunId::parse(&text).map_err(|error| format!("`child_run_id`: {error}")))
             .transpose()?;
-        Ok(if said_all { draft } else { draft.with_raw(line) })
+        if said_all {
+            draft.raw = raw_of(self.raw, self.raw_b64)?;
+            return Ok(draft);
+        }
+        Ok(draft.with_raw(line))
     }
+}
+
+/// Returns the foreign bytes that the draft was made from.
+fn raw_of(text: Option<&RawValue>, base64: Option<&RawValue>) -> Result<Option<Raw>, String> {
+    if let Some(text) = text_of(text, "raw")? {
+        return Ok(Some(Raw::of(text.as_bytes())));
+    }
+    let Some(base64) = base64.filter(|base64| base64.get() != "null") else { return Ok(None) };
+    let raw = Json::parse(base64.get()).map(Raw::Base64).ok();
+    let is_base64 = |raw: &Raw| raw.bytes().is_some();
+    raw.filter(is_base64).map(Some).ok_or_else(|| "`raw_b64` is not base 64".to_owned())
 }
 
 struct FieldsVisitor;
@@ -284,6 +303,18 @@ mod tests {
             assert!(refusal.reason.len() < 400, "{} bytes", refusal.reason.len());
             assert!(refusal.native_type.unwrap().len() < 400);
         }
+    }
+
+    #[test]
+    fn foreign_bytes_that_a_draft_was_made_from_come_with_it() {
+        let text = br#"{"type":"system","raw":"{\"a\":1}"}"#;
+        let base64 = br#"{"type":"system","raw":null,"raw_b64":"/wA="}"#;
+        for (line, bytes) in [(text.as_slice(), b"{\"a\":1}".as_slice()), (base64, b"\xff\0")] {
+            let raw = parse(line).unwrap().raw.and_then(|raw| raw.bytes());
+            assert_eq!(raw.as_deref(), Some(bytes));
+        }
+        assert_eq!(refused(br#"{"type":"system","raw_b64":"?"}"#).reason, "`raw_b64` is not base 64");
+        assert_eq!(refused(br#"{"type":"system","raw":7}"#).reason, "`raw` is not a string");
     }
 
     #[test]
