@@ -5,6 +5,7 @@ mod config;
 mod demo;
 mod ls;
 mod man;
+mod normalize;
 mod record;
 mod repair;
 mod schema;
@@ -22,6 +23,7 @@ use crate::exit::Exit;
 pub(crate) enum Command {
     Demo(demo::Args),
     Record(record::Args),
+    Normalize(normalize::Args),
     Ls(ls::Args),
     Show(show::Args),
     Tree(tree::Args),
@@ -40,6 +42,7 @@ pub(crate) fn dispatch(context: Context, command: Command) -> anyhow::Result<Exi
     match command {
         Command::Demo(args) => demo::run(&context, args),
         Command::Record(args) => record::run(&context, args),
+        Command::Normalize(args) => normalize::run(&context, args),
         Command::Ls(args) => ls::run(&context, args),
         Command::Show(args) => show::run(&context, args),
         Command::Tree(args) => tree::run(&context, args),

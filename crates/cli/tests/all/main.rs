@@ -19,6 +19,8 @@ mod jq;
 mod lifecycle;
 /// Runs listed, newest first, by their heads and tails.
 mod ls;
+/// What an agent left becomes events, and what is broken is told with its place.
+mod normalize;
 /// Drafts on standard input become lines; everything else is kept or refused.
 mod record;
 /// What a crash left behind is put in order, and nothing else is touched.

@@ -1,0 +1,312 @@
+//! The last state of a chat, told message by message.
+//!
+//! Calls and answers stand in the same message, and the answers once more in the next. They are
+//! paired here and not by [`crate::calls`], because every message is told at the place where it
+//! began, while that would put the answers behind all of them.
+
+use std::collections::{HashMap, HashSet};
+
+use quipu_event::payload::{
+    ErrorReport, Message, RunCompleted, Status, ToolCall, ToolResult, ToolStatus, Usage,
+};
+use quipu_event::{BlockContent, ContentBlock, Fidelity, Json, Kind, Purpose, Timestamp};
+use serde_json::json;
+
+use super::usage;
+use super::wire::{Answer, Part, ToolCallRecord, parts, short, status_of, text_of};
+use super::wire::{thought, tool_call, tool_use};
+use crate::outbox::{Outbox, Stamp};
+use crate::value::Fields;
+
+const AGENT: Fidelity = Fidelity::AgentEmitted;
+
+/// Returns the types of messages that a chat has.
+pub(super) fn told_types() -> &'static [&'static str] {
+    &["user", "gemini", "info", "warning", "error"]
+}
+
+/// What has been told so far, as far as it matters for the rest.
+pub(super) struct Retelling<'a> {
+    /// The first model that replied.
+    pub(super) model: Option<String>,
+    /// Where the agent works, as it was told itself.
+    pub(super) cwd: Option<String>,
+    /// When the last call ended.
+    pub(super) last_end: Option<Timestamp>,
+    subagent: Option<&'a str>,
+    calls: HashMap<String, OpenCall>,
+    answered: HashSet<String>,
+    last: Last,
+}
+
+struct OpenCall {
+    name: String,
+    input: Json,
+    time: Option<Timestamp>,
+}
+
+/// How things stood after the last message.
+enum Last {
+    Well,
+    Interrupted,
+    Failed(String),
+}
+
+impl<'a> Retelling<'a> {
+    pub(super) fn new(subagent: Option<&'a str>) -> Self {
+        Retelling {
+            model: None,
+            cwd: None,
+            last_end: None,
+            subagent,
+            calls: HashMap::new(),
+            answered: HashSet::new(),
+            last: Last::Well,
+        }
+    }
+
+    /// Tells one message.
+    pub(super) fn tell(&mut self, id: Option<String>, fields: &Fields<'_>, out: &mut Outbox<'_>) {
+        let stamp = self.stamp(fields.time("timestamp"));
+        let kind = fields.text("type");
+        match kind.as_deref() {
+            Some("gemini") => self.reply(id, fields, &stamp, out),
+            Some("user") => self.user(id, fields, &stamp, out),
+            Some("error") => self.error(fields, &stamp, out),
+            Some(level @ ("info" | "warning")) => self.notice(level, fields, &stamp, out),
+            _ => {
+                let facts = json!({ "message_id": id, "message_type": kind });
+                out.system(&stamp, "unknown_message", facts);
+            }
+        }
+    }
+
+    /// Returns how the chat ended: it has no end of its own, so the last message has to tell.
+    pub(super) fn end(self) -> RunCompleted {
+        let (status, error) = match self.last {
+            Last::Failed(error) => (Status::Failed, Some(error)),
+            Last::Interrupted => (Status::Aborted, None),
+            Last::Well => (Status::Succeeded, None),
+        };
+        RunCompleted { status: Some(status), error, ..RunCompleted::default() }
+    }
+
+    fn reply(
+        &mut self,
+        id: Option<String>,
+        fields: &Fields<'_>,
+        stamp: &Stamp,
+        out: &mut Outbox<'_>,
+    ) {
+        let model = fields.string("model");
+        self.model = self.model.take().or_else(|| model.clone());
+        let (mut blocks, mut calls) = (thoughts(fields), Vec::new());
+        for part in parts(fields.get("content")) {
+            match part {
+                Part::Call(call) => calls.push(*call),
+                part => blocks.extend(block(part)),
+            }
+        }
+        let recorded = fields.items("toolCalls").into_iter().filter_map(tool_call);
+        for recorded in recorded {
+            // What was done with a call says more than the call alone.
+            match calls.iter_mut().find(|call| call.id.is_some() && call.id == recorded.id) {
+                Some(call) => *call = recorded,
+                None => calls.push(recorded),
+            }
+        }
+        for (number, call) in calls.iter_mut().enumerate() {
+            let made_up = || format!("{}#{number}", id.as_deref().unwrap_or_default());
+            let call_id = call.id.get_or_insert_with(made_up);
+            blocks.push(tool_use(&call.name, call_id, &call.args));
+        }
+        let reply =
+            Message { model: model.clone(), message_id: id.clone(), ..Message::assistant(blocks) };
+        out.message(stamp, Kind::MessageAssistant, &reply);
+        if let Some(tokens) = fields.fields("tokens") {
+            let usage = usage::of_message(&tokens);
+            out.usage(stamp, &Usage { model, message_id: id, ..usage });
+        }
+        self.tool_calls(calls, stamp, out);
+    }
+
+    /// Tells all calls of a reply, then all answers.
+    fn tool_calls(&mut self, calls: Vec<ToolCallRecord>, stamp: &Stamp, out: &mut Outbox<'_>) {
+        self.last = Last::Well;
+        for call in &calls {
+            self.call(call, stamp, out);
+        }
+        for call in calls {
+            let call_id = call.id.unwrap_or_default();
+            if call.is_cancelled || call.answer.is_none() && call.status.is_none() {
+                self.last = Last::Interrupted;
+            }
+            let Some(status) = call.status else { continue };
+            self.last_end = self.last_end.max(call.time);
+            let answer = call.answer.unwrap_or_else(|| Answer {
+                call_id: None,
+                name: None,
+                output: Json::null(),
+                error: None,
+            });
+            let stamp = self.stamp(call.time.or(stamp.time));
+            self.answer(call_id.clone(), answer, status, &stamp, out);
+            if let Some(agent_id) = call.agent_id {
+                let facts = json!({ "agent_id": agent_id, "tool_id": call_id });
+                out.system(&stamp, "subagent_completed", facts);
+            }
+        }
+    }
+
+    fn call(&mut self, call: &ToolCallRecord, stamp: &Stamp, out: &mut Outbox<'_>) {
+        let call_id = call.id.clone().unwrap_or_default();
+        if self.calls.contains_key(&call_id) {
+            return;
+        }
+        let (name, input) = (call.name.clone(), call.args.clone());
+        let open = OpenCall { name: name.clone(), input: input.clone(), time: stamp.time };
+        self.calls.insert(call_id.clone(), open);
+        let provider = Some(call.provider.clone());
+        let event =
+            ToolCall { name, call_id: call_id.clone(), input, provider, ..ToolCall::default() };
+        out.tool_call(stamp, &event);
+        if let Some(agent_id) = &call.agent_id {
+            let name = &call.agent_name;
+            let facts = json!({ "agent_id": agent_id, "tool_id": call_id, "name": name });
+            out.system(stamp, "subagent_started", facts);
+        }
+    }
+
+    /// Tells an answer, or that it was told before.
+    fn answer(
+        &mut self,
+        call_id: String,
+        answer: Answer,
+        status: ToolStatus,
+        stamp: &Stamp,
+        out: &mut Outbox<'_>,
+    ) {
+        if !self.answered.insert(call_id.clone()) {
+            return out.system(stamp, "repeated", json!({ "tool_id": call_id }));
+        }
+        let call = self.calls.get(&call_id);
+        let start = call.and_then(|call| call.time);
+        let error = answer.error.filter(|_| status != ToolStatus::Completed);
+        let result = ToolResult {
+            name: call.map(|call| call.name.clone()).or(answer.name).unwrap_or_default(),
+            call_id,
+            input: call.map(|call| call.input.clone()).unwrap_or_default(),
+            output: answer.output,
+            error,
+            status: Some(status),
+            duration_ms: start.zip(stamp.time).map(|(start, end)| end.millis_since(start)),
+            ..ToolResult::default()
+        };
+        out.tool_result(stamp, &result);
+    }
+
+    /// Tells what has the role of the user: a prompt, answers of tools, or what the agent added.
+    fn user(
+        &mut self,
+        id: Option<String>,
+        fields: &Fields<'_>,
+        stamp: &Stamp,
+        out: &mut Outbox<'_>,
+    ) {
+        self.last = Last::Well;
+        let (mut blocks, mut context, mut answers) = (Vec::new(), None, Vec::new());
+        for part in parts(fields.get("content")) {
+            match part {
+                Part::Answer(answer) => answers.push(answer),
+                Part::Text(text) => match added(&text) {
+                    Some((kind, rest)) => {
+                        self.cwd = self.cwd.take().or_else(|| workspace(&text));
+                        context = Some(kind);
+                        blocks.extend(
+                            block(Part::Text(rest.to_owned())).filter(|_| !rest.is_empty()),
+                        );
+                    }
+                    None => blocks.extend(block(Part::Text(text))),
+                },
+                part => blocks.extend(block(part)),
+            }
+        }
+        let has_answers = !answers.is_empty();
+        for (number, answer) in answers.into_iter().enumerate() {
+            let made_up = || format!("{}#{number}", id.as_deref().unwrap_or_default());
+            let call_id = answer.call_id.clone().unwrap_or_else(made_up);
+            let status = status_of(&answer);
+            self.answer(call_id, answer, status, stamp, out);
+        }
+        if let Some(kind) = context {
+            out.system(stamp, "context", json!({ "topic": kind }));
+        }
+        if !blocks.is_empty() || context.is_none() && !has_answers {
+            let blocks = blocks.into_iter().map(|block| block.with_purpose(Purpose::Prompt));
+            let prompt = Message { message_id: id, ..Message::user(blocks.collect()) };
+            out.message(stamp, Kind::MessageUser, &prompt);
+        }
+    }
+
+    fn error(&mut self, fields: &Fields<'_>, stamp: &Stamp, out: &mut Outbox<'_>) {
+        let message = short(&text_of(fields.get("content")));
+        self.last = Last::Failed(message.clone());
+        let (code, category) = ("agent_error".to_owned(), "session".to_owned());
+        let report = ErrorReport { code, category, message, ..ErrorReport::default() };
+        out.error(stamp, &report);
+    }
+
+    fn notice(&mut self, level: &str, fields: &Fields<'_>, stamp: &Stamp, out: &mut Outbox<'_>) {
+        let message = short(&text_of(fields.get("content")));
+        let facts = json!({ "level": level, "message": message });
+        if message.starts_with("Request cancelled") {
+            self.last = Last::Interrupted;
+            return out.system(stamp, "interrupted", facts);
+        }
+        out.system(stamp, "notice", facts);
+    }
+
+    fn stamp(&self, time: Option<Timestamp>) -> Stamp {
+        match self.subagent {
+            Some(id) => Stamp::of_subagent(id, time),
+            None => Stamp::at(time),
+        }
+    }
+}
+
+fn thoughts(fields: &Fields<'_>) -> Vec<ContentBlock> {
+    let thoughts = fields.items("thoughts").into_iter().filter_map(thought);
+    thoughts.map(|thought| ContentBlock::thinking(AGENT, thought)).collect()
+}
+
+fn block(part: Part) -> Option<ContentBlock> {
+    let content = match part {
+        Part::Text(text) => BlockContent::Text { text },
+        Part::Thought(thinking, signature) => BlockContent::Thinking { thinking, signature },
+        Part::Other(block_type, content) => {
+            BlockContent::Other { block_type, content: Some(content) }
+        }
+        Part::Call(_) | Part::Answer(_) => return None,
+    };
+    Some(content.vouched_by(AGENT))
+}
+
+/// Tells what the agent itself put into the user's mouth, and returns what is left of the text.
+fn added(text: &str) -> Option<(&'static str, &str)> {
+    let text = text.trim_start();
+    if text.starts_with("<session_context>") {
+        let rest = text.split_once("</session_context>").map_or("", |(_, rest)| rest.trim_start());
+        return Some(("session_context", rest));
+    }
+    if text.starts_with("This is the Gemini CLI. We are setting up the context") {
+        return Some(("session_context", ""));
+    }
+    (text == "System: Please continue.").then_some(("continue", ""))
+}
+
+/// Returns the first directory that the session's context names.
+fn workspace(context: &str) -> Option<String> {
+    let markers = ["Workspace Directories:**\n  - ", "I'm currently working in the directory: "];
+    let (_, rest) = markers.into_iter().find_map(|marker| context.split_once(marker))?;
+    rest.lines().next().map(|line| line.trim_end().to_owned()).filter(|line| !line.is_empty())
+}

@@ -1,0 +1,92 @@
+//! The public face: bytes in, drafts out, and an account of both.
+
+use crate::framing::Framer;
+use crate::outbox::{KeptBytes, Made, Outbox, Queue};
+use crate::record::{Fragment, Record, Worth};
+use crate::registry::Surface;
+use crate::tally::Tally;
+
+/// What one surface of one provider needs to know: how a record becomes events.
+///
+/// It never fails and never forgets: a record from which it makes nothing becomes `unknown`.
+pub(crate) trait Normalize: Send {
+    /// Takes the next record.
+    fn take(&mut self, record: &Record<'_>, out: &mut Outbox<'_>);
+
+    /// Gives what was held back because more might have come; more may still come.
+    fn settle(&mut self, out: &mut Outbox<'_>);
+
+    /// Takes the end of the input: gives what was held back, then the run's end.
+    fn finish(&mut self, out: &mut Outbox<'_>);
+}
+
+/// Turns the bytes of one input into drafts.
+pub struct Normalizer {
+    framer: Framer,
+    surface: Box<dyn Normalize>,
+    queue: Queue,
+}
+
+impl Normalizer {
+    /// Makes a normaliser for `surface`.
+    pub fn new(surface: &Surface, kept: KeptBytes) -> Self {
+        Normalizer {
+            framer: Framer::new(surface.framing),
+            surface: (surface.start)(),
+            queue: Queue::new(kept),
+        }
+    }
+
+    /// Takes the next bytes and appends to `out` what they become.
+    pub fn push(&mut self, bytes: &[u8], out: &mut Vec<Made>) {
+        let (surface, queue) = (&mut self.surface, &mut self.queue);
+        self.framer.push(bytes, &mut |fragment| {
+            take(surface.as_mut(), queue, &fragment);
+            queue.drain_into(out);
+        });
+    }
+
+    /// Appends to `out` what was held back because more might have come.
+    ///
+    /// For live streams that have fallen silent: a reply that goes on after this goes on in a
+    /// second event with the same id.
+    pub fn settle(&mut self, out: &mut Vec<Made>) {
+        self.surface.settle(&mut Outbox::new(&mut self.queue, None));
+        self.queue.drain_into(out);
+    }
+
+    /// Takes the end of the input and appends to `out` what is left, the run's end last.
+    pub fn finish(&mut self, out: &mut Vec<Made>) {
+        let (surface, queue) = (&mut self.surface, &mut self.queue);
+        self.framer.finish(&mut |fragment| take(surface.as_mut(), queue, &fragment));
+        surface.finish(&mut Outbox::new(queue, None));
+        queue.give_up_first();
+        queue.drain_into(out);
+    }
+
+    /// Returns what has been seen and made so far.
+    pub fn tally(&self) -> &Tally {
+        &self.queue.tally
+    }
+}
+
+fn take(surface: &mut dyn Normalize, queue: &mut Queue, fragment: &Fragment<'_>) {
+    match fragment {
+        Fragment::Record(record) => {
+            queue.tally.records += 1;
+            let mut out = Outbox::new(queue, Some(record));
+            if record.is_object() {
+                surface.take(record, &mut out);
+            } else {
+                out.unknown("not an object");
+            }
+            out.close();
+        }
+        Fragment::Damage { exact, place, what, worth } => {
+            queue.tally.report(*place, what);
+            if *worth == Worth::Kept {
+                Outbox::new(queue, None).damage(exact, *place, what);
+            }
+        }
+    }
+}
