@@ -94,9 +94,23 @@ coverage: ## Prints line coverage of event and journal; fails unless both are ab
 	$(CARGO) xtask coverage $(COVERAGE)/tarpaulin-report.json 85 event journal
 
 # Fuzzing needs compiler flags that are not stable yet, and no sanitizer, as no crate is unsafe.
-fuzz: ## Feeds the line decoder hostile bytes for FUZZ_SECONDS (60).
+FUZZ := RUSTC_BOOTSTRAP=1 $(CARGO) fuzz run --fuzz-dir fuzz --target-dir fuzz/target -s none
+FUZZ_TARGETS ?= $(basename $(notdir $(wildcard fuzz/fuzz_targets/*.rs)))
+
+fuzz: ## Feeds the line decoder and every normaliser hostile bytes for FUZZ_SECONDS (60) each.
+	$(call with,fuzz,$(MAKE) --no-print-directory $(FUZZ_TARGETS:%=fuzz-%))
+
+# The seeds of a normaliser are its cases.
+fuzz-normalize_%:
+	@mkdir -p fuzz/corpus/normalize_$*
+	@for case in $$(find crates/provider/tests/cases/$* -name '*.in.*'); do \
+		cp "$$case" "fuzz/corpus/normalize_$*/seed-$$(echo "$$case" | tr / -)"; \
+	done
+	$(FUZZ) normalize_$* fuzz/corpus/normalize_$* -- -max_total_time=$(FUZZ_SECONDS) -max_len=65536
+
+fuzz-decode_line:
 	@mkdir -p fuzz/corpus/decode_line
-	$(call with,fuzz,RUSTC_BOOTSTRAP=1 $(CARGO) fuzz run --fuzz-dir fuzz --target-dir fuzz/target -s none decode_line fuzz/corpus/decode_line fuzz/seeds/decode_line -- -max_total_time=$(FUZZ_SECONDS))
+	$(FUZZ) decode_line fuzz/corpus/decode_line fuzz/seeds/decode_line -- -max_total_time=$(FUZZ_SECONDS)
 
 advisories: ## Looks for known vulnerabilities in dependencies; fetches the public database.
 	$(call with,deny,$(CARGO) deny check advisories)

@@ -9,6 +9,7 @@ mod coverage;
 mod edges;
 mod format_page;
 mod promises;
+mod provider_folders;
 mod report;
 mod repository;
 mod schema_file;

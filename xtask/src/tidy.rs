@@ -4,7 +4,7 @@
 
 use crate::report::Report;
 use crate::repository::{Mode, Repository};
-use crate::{edges, format_page, promises, schema_file, source_files, words};
+use crate::{edges, format_page, promises, provider_folders, schema_file, source_files, words};
 
 /// Runs every check, prints what they found, and tells whether all is well.
 pub(crate) fn run(repository: &Repository, mode: Mode) -> anyhow::Result<bool> {
@@ -13,6 +13,7 @@ pub(crate) fn run(repository: &Repository, mode: Mode) -> anyhow::Result<bool> {
     schema_file::check(repository, mode, &mut report)?;
     format_page::check(repository, mode, &mut report)?;
     promises::check(repository, &mut report)?;
+    provider_folders::check(repository, &mut report)?;
     source_files::check(repository, &mut report)?;
     words::check(repository, &mut report)?;
     report.print();

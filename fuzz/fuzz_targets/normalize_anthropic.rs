@@ -1,0 +1,9 @@
+//! Arbitrary bytes against the normalisers of `anthropic`.
+
+#![no_main]
+
+mod normalize;
+
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|bytes: &[u8]| normalize::check("anthropic", bytes));
