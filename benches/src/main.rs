@@ -5,6 +5,7 @@
 
 mod list;
 mod measure;
+mod normalize;
 mod read;
 mod record;
 mod row;
@@ -48,6 +49,21 @@ const ROWS: &[Row] = &[
     Row { name: "typed_read", goal: "≥ 300 MB/s a core", run: read::typed },
     Row { name: "type_scan", goal: "≥ 2,000 MB/s a core", run: read::by_type },
     Row { name: "flat_memory_5gb", goal: "flat: ≤ 64 MB at its peak", run: read::flat_memory },
+    Row {
+        name: "normalize_claude_sessions",
+        goal: "≥ 250 MB/s a core",
+        run: normalize::claude_sessions,
+    },
+    Row {
+        name: "normalize_codex_rollouts",
+        goal: "≥ 250 MB/s a core",
+        run: normalize::codex_rollouts,
+    },
+    Row {
+        name: "normalize_one_100mb_line",
+        goal: "≤ 4 times its size at the peak",
+        run: normalize::one_giant_line,
+    },
     Row { name: "ls_100k_runs", goal: "< 1 s warm", run: list::hundred_thousand },
 ];
 

@@ -2,6 +2,8 @@
 
 use std::time::Instant;
 
+use anyhow::Context;
+
 /// What came of timing two things in turns.
 pub(crate) struct Comparison {
     /// Seconds of the baseline, in the middle of its rounds.
@@ -49,4 +51,16 @@ pub(crate) fn median(values: impl Iterator<Item = f64>) -> f64 {
     let mut values: Vec<f64> = values.collect();
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
+}
+
+/// Runs `work` and returns the most memory, in MB, that the process ever used meanwhile.
+pub(crate) fn peak_memory(work: impl FnOnce() -> anyhow::Result<()>) -> anyhow::Result<f64> {
+    // Writing 5 resets the peak to the present; where that is not allowed the peak is an upper
+    // bound all the same.
+    let _ = std::fs::write("/proc/self/clear_refs", "5");
+    work()?;
+    let status = std::fs::read_to_string("/proc/self/status")?;
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kilobytes: f64 = peak.context("a peak")?.trim().trim_end_matches(" kB").parse()?;
+    Ok(kilobytes / 1000.0)
 }

@@ -10,7 +10,7 @@ use anyhow::{Context, ensure};
 use quipu_event::peek;
 use quipu_journal::{Lines, Reader};
 
-use crate::measure::in_turns;
+use crate::measure::{in_turns, peak_memory};
 use crate::row::Outcome;
 use crate::sample::write_transcript;
 
@@ -80,14 +80,10 @@ pub(crate) fn flat_memory(dir: &Path) -> anyhow::Result<Outcome> {
 }
 
 fn peak_after_reading(path: &Path) -> anyhow::Result<f64> {
-    // Writing 5 resets the peak to the present; where that is not allowed the peak is an upper
-    // bound all the same.
-    let _ = std::fs::write("/proc/self/clear_refs", "5");
-    for event in Reader::open(path)? {
-        black_box(event?);
-    }
-    let status = std::fs::read_to_string("/proc/self/status")?;
-    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    let kilobytes: f64 = peak.context("a peak")?.trim().trim_end_matches(" kB").parse()?;
-    Ok(kilobytes / 1000.0)
+    peak_memory(|| {
+        for event in Reader::open(path)? {
+            black_box(event?);
+        }
+        Ok(())
+    })
 }

@@ -14,7 +14,8 @@ pub(crate) fn check(repository: &Repository, report: &mut Report) -> anyhow::Res
     let sources = repository.files(SOURCES)?;
     let cases = repository.files(CASES)?;
     for file in sources.iter().filter(|file| file.ends_with("/mod.rs")) {
-        let Some(provider) = file.strip_prefix(SOURCES).and_then(|rest| rest.strip_suffix("/mod.rs"))
+        let Some(provider) =
+            file.strip_prefix(SOURCES).and_then(|rest| rest.strip_suffix("/mod.rs"))
         else {
             continue;
         };

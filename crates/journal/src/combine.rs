@@ -30,8 +30,8 @@ pub(crate) trait Sink {
 
 /// The door.
 ///
-/// What two cores write in turns is kept apart from what they mostly read, and both from what is
-/// the leader's alone: a line of memory that changes hands costs as much as half an encoding.
+/// What two cores write in turns stands on other lines of memory than what they mostly read, and
+/// both on others than what is the leader's alone.
 pub(crate) struct Combiner<S: Sink> {
     entrance: Entrance<S>,
     habit: Habit,

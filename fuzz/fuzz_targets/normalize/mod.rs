@@ -25,10 +25,7 @@ fn read(surface: &Surface, pieces: &[&[u8]]) -> Vec<Made> {
 }
 
 fn can_be_recorded(made: Made) {
-    let run = RunIdentity {
-        run_id: RunId::parse("fuzz").expect("a run id"),
-        parent_run_id: None,
-    };
+    let run = RunIdentity { run_id: RunId::parse("fuzz").expect("a run id"), parent_run_id: None };
     let event = made.draft.seal(1, &run, Timestamp::from_micros(0));
     let mut line = String::new();
     encode_line(&event, &mut line);

@@ -13,7 +13,6 @@ use quipu_provider::{KeptBytes, Made, Normalizer};
 use crate::Context;
 use crate::exit::Exit;
 use input::Input;
-use whose::Whose;
 
 /// So many bytes are taken at a time.
 const PIECE: usize = 256 * 1024;

@@ -313,7 +313,10 @@ mod tests {
             let raw = parse(line).unwrap().raw.and_then(|raw| raw.bytes());
             assert_eq!(raw.as_deref(), Some(bytes));
         }
-        assert_eq!(refused(br#"{"type":"system","raw_b64":"?"}"#).reason, "`raw_b64` is not base 64");
+        assert_eq!(
+            refused(br#"{"type":"system","raw_b64":"?"}"#).reason,
+            "`raw_b64` is not base 64"
+        );
         assert_eq!(refused(br#"{"type":"system","raw":7}"#).reason, "`raw` is not a string");
     }
 
