@@ -23,7 +23,7 @@ impl Raw {
     /// Keeps `record`.
     pub fn of(record: &[u8]) -> Self {
         let mut literal = String::new();
-        match std::str::from_utf8(record) {
+        match simdutf8::basic::from_utf8(record) {
             Ok(text) => {
                 write_string(&mut literal, text);
                 Raw::Text(Json::trusted(literal))
@@ -39,7 +39,7 @@ impl Raw {
     ///
     /// This is for an event that was made from several records.
     pub fn extend(&mut self, record: &[u8]) {
-        if let (Raw::Text(literal), Ok(text)) = (&mut *self, std::str::from_utf8(record)) {
+        if let (Raw::Text(literal), Ok(text)) = (&mut *self, simdutf8::basic::from_utf8(record)) {
             let mut joined = std::mem::take(literal).into_text();
             joined.pop();
             joined.push_str("\\n");

@@ -91,6 +91,7 @@ mod record;
 mod registry;
 mod reply;
 mod salvage;
+mod scan;
 mod tally;
 mod value;
 

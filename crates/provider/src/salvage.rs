@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use crate::framing::Sink;
 use crate::mend::{escape_control_bytes, mend_surrogates};
 use crate::record::{Fragment, Place, Record, Worth};
-use crate::value::{Fields, Value};
+use crate::value::{Fields, Members, Value};
 
 /// How many times its own length a broken line may be read in search of a whole record.
 const SEARCH_EFFORT: usize = 8;
@@ -46,7 +46,7 @@ pub(crate) fn is_whole(content: &[u8]) -> bool {
 
 /// Gives the one value that `content` is; returns whether it is one.
 pub(crate) fn give_whole(content: &[u8], place: Place, sink: &mut Sink<'_>) -> bool {
-    match std::str::from_utf8(content) {
+    match simdutf8::basic::from_utf8(content) {
         Ok(text) => give_text(text, content, place, sink),
         Err(_) => false,
     }
@@ -56,7 +56,8 @@ pub(crate) fn give_whole(content: &[u8], place: Place, sink: &mut Sink<'_>) -> b
 pub(crate) fn give_text(text: &str, exact: &[u8], place: Place, sink: &mut Sink<'_>) -> bool {
     let source = &*mend_surrogates(text);
     if source.starts_with('{') {
-        let Ok(fields) = serde_json::from_str::<Fields<'_>>(source) else { return false };
+        let Some(members) = Members::parse(source) else { return false };
+        let fields = members.fields();
         sink(Fragment::Record(Record { fields, source, exact, place }));
         return true;
     }
@@ -170,7 +171,7 @@ fn part(place: Place, start: usize, end: usize) -> Place {
 
 /// Tells whether `text` could be the beginning of a value.
 fn is_beginning(text: &str) -> bool {
-    Value::parse(text).is_err_and(|error| error.is_eof())
+    serde_json::from_str::<&RawValue>(text).is_err_and(|error| error.is_eof())
 }
 
 /// Tells whether `text` ends inside a string.

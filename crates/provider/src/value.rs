@@ -5,29 +5,37 @@
 //! stands twice the last one counts. It knows no provider.
 
 use std::borrow::Cow;
-use std::fmt;
 
+use memchr::memchr;
 use quipu_event::{Json, MAX_DEPTH, Timestamp};
 use serde::Deserialize;
-use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
-use serde_json::value::RawValue;
+
+use crate::scan::{LongStrings, Member, Scanner};
 
 /// How much of the nesting that a line may have is left to our own payloads.
 const OWN_NESTING: usize = 8;
 
-/// One value of a foreign record.
+/// One value of a foreign record: its JSON, without white space around it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Value<'a>(&'a RawValue);
+pub(crate) struct Value<'a> {
+    source: &'a str,
+    long: &'a LongStrings,
+}
+
+/// A text that is not one JSON value.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NotJson;
 
 impl<'a> Value<'a> {
     /// Reads `text` as one value.
-    pub(crate) fn parse(text: &'a str) -> serde_json::Result<Self> {
-        serde_json::from_str(text).map(Value)
+    pub(crate) fn parse(text: &'a str) -> Result<Self, NotJson> {
+        let source = Scanner::new(text).whole().ok_or(NotJson)?;
+        Ok(Value { source, long: LongStrings::NONE })
     }
 
     /// Returns its JSON as it stands.
     pub(crate) fn source(self) -> &'a str {
-        self.0.get()
+        self.source
     }
 
     /// Tells whether it is an object.
@@ -47,8 +55,9 @@ impl<'a> Value<'a> {
 
     /// Returns the text, if it is a string.
     pub(crate) fn text(self) -> Option<Cow<'a, str>> {
-        if !self.source().starts_with('"') {
-            return None;
+        let inside = self.source.strip_prefix('"')?.strip_suffix('"')?;
+        if memchr(b'\\', inside.as_bytes()).is_none() {
+            return Some(Cow::Borrowed(inside));
         }
         serde_json::from_str::<Text<'a>>(self.source()).ok().map(|text| text.0)
     }
@@ -84,26 +93,29 @@ impl<'a> Value<'a> {
 
     /// Returns its members, if it is an object.
     pub(crate) fn fields(self) -> Option<Fields<'a>> {
-        if !self.is_object() {
-            return None;
-        }
-        serde_json::from_str(self.source()).ok()
+        let mut fields = Fields::default();
+        Scanner::of_value(self.source, self.long)
+            .members(|member| fields.add(member, self.long))
+            .map(|_| fields)
     }
 
     /// Returns its items; none if it is no list.
     pub(crate) fn items(self) -> Vec<Value<'a>> {
-        if !self.is_list() {
-            return Vec::new();
+        let mut items = Vec::new();
+        let long = self.long;
+        let add = |source| items.push(Value { source, long });
+        match Scanner::of_value(self.source, long).items(add) {
+            Some(()) => items,
+            None => Vec::new(),
         }
-        serde_json::from_str::<Items<'a>>(self.source()).map(|items| items.0).unwrap_or_default()
     }
 
     /// Takes it over as it stands.
     ///
     /// A value that nests too deep for a line is kept as the text of its JSON.
     pub(crate) fn json(self) -> Json {
-        let json = Json::from(self.0);
-        if nests_too_deep(self.source()) { json_text(self.source()) } else { json }
+        let json = Json::from_valid(self.source);
+        if json.nests_deeper_than(MAX_DEPTH - OWN_NESTING) { json_text(self.source) } else { json }
     }
 }
 
@@ -117,32 +129,8 @@ pub(crate) fn json_text(text: &str) -> Json {
 pub(crate) fn json_inside(text: &str) -> Json {
     match Value::parse(text) {
         Ok(value) => value.json(),
-        Err(_) => json_text(text),
+        Err(NotJson) => json_text(text),
     }
-}
-
-fn nests_too_deep(text: &str) -> bool {
-    let limit = MAX_DEPTH - OWN_NESTING;
-    // Most values have fewer brackets than that in all.
-    let brackets = text.bytes().filter(|byte| matches!(byte, b'[' | b'{')).count();
-    if brackets <= limit {
-        return false;
-    }
-    let (mut depth, mut deepest, mut in_string) = (0_usize, 0_usize, false);
-    let mut bytes = text.bytes();
-    while let Some(byte) = bytes.next() {
-        match byte {
-            b'"' => in_string = !in_string,
-            b'\\' => drop(bytes.next()),
-            b'[' | b'{' if !in_string => {
-                depth += 1;
-                deepest = deepest.max(depth);
-            }
-            b']' | b'}' if !in_string => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-    }
-    deepest > limit
 }
 
 /// The members of a foreign object.
@@ -150,6 +138,19 @@ fn nests_too_deep(text: &str) -> bool {
 pub(crate) struct Fields<'a>(Vec<(Cow<'a, str>, Value<'a>)>);
 
 impl<'a> Fields<'a> {
+    fn add(&mut self, member: Member<'a>, long: &'a LongStrings) {
+        let mut key = Cow::Borrowed(member.key);
+        if member.key.contains('\\')
+            && let Ok(text) = serde_json::from_str(&format!("\"{}\"", member.key))
+        {
+            key = Cow::Owned(text);
+        }
+        if self.0.capacity() == 0 {
+            self.0.reserve(16);
+        }
+        self.0.push((key, Value { source: member.value, long }));
+    }
+
     /// Returns the value under `key`, unless it is `null`.
     pub(crate) fn get(&self, key: &str) -> Option<Value<'a>> {
         let (_, value) = self.0.iter().rev().find(|(name, _)| name == key)?;
@@ -217,45 +218,28 @@ impl<'a> Fields<'a> {
     }
 }
 
-impl<'de: 'a, 'a> Deserialize<'de> for Fields<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Members;
-        impl<'de> Visitor<'de> for Members {
-            type Value = Fields<'de>;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Fields<'de>, A::Error> {
-                let mut fields = Vec::with_capacity(16);
-                while let Some((Text(key), raw)) = map.next_entry::<Text<'de>, &RawValue>()? {
-                    fields.push((key, Value(raw)));
-                }
-                Ok(Fields(fields))
-            }
-        }
-        deserializer.deserialize_map(Members)
-    }
+/// The members of an object that has been read, before anybody looks at them.
+pub(crate) struct Members<'a> {
+    members: Vec<Member<'a>>,
+    long: LongStrings,
 }
 
-struct Items<'a>(Vec<Value<'a>>);
+impl<'a> Members<'a> {
+    /// Reads the object that `text` is, if it is one.
+    pub(crate) fn parse(text: &'a str) -> Option<Self> {
+        let mut members = Vec::with_capacity(16);
+        let long = Scanner::new(text).members(|member| members.push(member))?;
+        Some(Members { members, long })
+    }
 
-impl<'de: 'a, 'a> Deserialize<'de> for Items<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Sequence;
-        impl<'de> Visitor<'de> for Sequence {
-            type Value = Items<'de>;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a list")
-            }
-            fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Items<'de>, A::Error> {
-                let mut values = Vec::new();
-                while let Some(raw) = items.next_element::<&RawValue>()? {
-                    values.push(Value(raw));
-                }
-                Ok(Items(values))
-            }
-        }
-        deserializer.deserialize_seq(Sequence)
+    /// Returns them to be looked at.
+    pub(crate) fn fields<'b>(&'b self) -> Fields<'b>
+    where
+        'a: 'b,
+    {
+        let mut fields = Fields::default();
+        self.members.iter().for_each(|member| fields.add(*member, &self.long));
+        fields
     }
 }
 

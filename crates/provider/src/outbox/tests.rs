@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::*;
-use crate::value::Fields;
+use crate::value::Members;
 
 /// Lets `write` look at `records` one after the other, and describes what came of it: the
 /// subtype, and the foreign bytes.
@@ -16,8 +16,9 @@ fn outcome(
     queue.give_up_first();
     let mut made = Vec::new();
     for (number, source) in records.iter().enumerate() {
+        let members = Members::parse(source).unwrap();
         let record = Record {
-            fields: serde_json::from_str::<Fields<'_>>(source).unwrap(),
+            fields: members.fields(),
             source,
             exact: source.as_bytes(),
             place: Place { line: number as u64 + 1, offset: 0, len: source.len() as u64 },
