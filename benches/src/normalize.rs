@@ -5,6 +5,7 @@
 //! the harder input.
 
 use std::hint::black_box;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, ensure};
@@ -62,20 +63,13 @@ fn throughput(provider: &str, surface: &str) -> anyhow::Result<Outcome> {
 }
 
 /// Compares the most memory ever used with the size of a single line of 100 MB.
-pub(crate) fn one_giant_line(_: &Path) -> anyhow::Result<Outcome> {
+pub(crate) fn one_giant_line(dir: &Path) -> anyhow::Result<Outcome> {
     let surface = surface_of("claude", "session")?;
-    let text = "All work and no play makes a dull agent.\\n".repeat(2_500_000);
-    let line = format!(
-        r#"{{"type":"assistant","uuid":"u","parentUuid":null,"sessionId":"s","timestamp":"2026-06-08T10:14:42.123Z","message":{{"id":"m","role":"assistant","model":"x","content":[{{"type":"text","text":"{text}"}}]}}}}"#
-    );
-    drop(text);
-    let path = tempfile::NamedTempFile::new()?;
-    std::fs::write(path.path(), &line)?;
-    let size = line.len() as f64 / 1e6;
-    drop(line);
-    let before = peak_memory(|| Ok(()))?;
+    let path = dir.join("giant.jsonl");
+    write_giant_line(&path)?;
+    let size = path.metadata()?.len() as f64 / 1e6;
     let peak = peak_memory(|| {
-        let mut file = std::fs::File::open(path.path())?;
+        let mut file = std::fs::File::open(&path)?;
         let mut normalizer = Normalizer::new(surface, KeptBytes::Full);
         let (mut piece, mut made) = (vec![0; PIECE], Vec::new());
         loop {
@@ -88,8 +82,21 @@ pub(crate) fn one_giant_line(_: &Path) -> anyhow::Result<Outcome> {
         ensure!(!made.is_empty(), "the line became events");
         Ok(())
     })?;
-    let value = peak - before;
-    Ok(Outcome { value, unit: "MB at the peak", baseline: size, ratio: value / size })
+    Ok(Outcome { value: peak, unit: "MB at the peak", baseline: size, ratio: peak / size })
+}
+
+/// Writes a reply whose text is 100 MB, without ever having it in memory.
+fn write_giant_line(path: &Path) -> anyhow::Result<()> {
+    let mut out = std::io::BufWriter::new(std::fs::File::create(path)?);
+    write!(
+        out,
+        r#"{{"type":"assistant","uuid":"u","parentUuid":null,"sessionId":"s","timestamp":"2026-06-08T10:14:42.123Z","message":{{"id":"m","role":"assistant","model":"x","content":[{{"type":"text","text":""#
+    )?;
+    for _ in 0..2_500_000 {
+        out.write_all(b"All work and no play makes a dull agent.\\n")?;
+    }
+    out.write_all(b"\"}]}}\n")?;
+    Ok(out.flush()?)
 }
 
 fn normalize(surface: &Surface, input: &[u8]) {

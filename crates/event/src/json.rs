@@ -59,10 +59,6 @@ impl Json {
     }
 
     /// Takes `text`, made from this value's own without nesting it any deeper.
-    pub(crate) fn into_text(self) -> String {
-        self.text
-    }
-
     pub(crate) fn with_text(&self, text: String) -> Self {
         Json { text, nesting: self.nesting }
     }

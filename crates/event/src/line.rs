@@ -39,8 +39,8 @@ pub fn encode_line(event: &Event, out: &mut String) {
     if let Some(origin) = &event.origin {
         write_origin(origin, out);
     }
-    if let Some((key, literal)) = event.raw.as_ref().map(Raw::field) {
-        json_field(out, key, literal);
+    if let Some(raw) = &event.raw {
+        raw.write_field(out);
     }
     for (key, value) in &event.extra {
         json_field(out, key, value);
@@ -83,8 +83,8 @@ impl LineForm {
                 text.push_str("\"}");
             }
         }
-        if let Some((key, literal)) = draft.raw.as_ref().map(Raw::field) {
-            json_field(text, key, literal);
+        if let Some(raw) = &draft.raw {
+            raw.write_field(text);
         }
         text.push_str("}\n");
     }

@@ -36,9 +36,7 @@ pub fn write_loose_draft(draft: &Draft, out: &mut dyn io::Write) -> io::Result<(
     out.write_all(head.as_bytes())?;
     out.write_all(draft.payload.as_str().as_bytes())?;
     if let Some(raw) = &draft.raw {
-        let (key, literal) = raw.field();
-        write!(out, ",\"{key}\":")?;
-        out.write_all(literal.as_str().as_bytes())?;
+        raw.write_field_to(out)?;
     }
     out.write_all(b"}\n")
 }

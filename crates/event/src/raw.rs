@@ -1,5 +1,7 @@
 //! The exact bytes of a foreign record, beside the event made from it.
 
+use std::io;
+
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
@@ -9,67 +11,125 @@ use crate::json::Json;
 
 /// The exact bytes of a foreign record.
 ///
-/// Kept as the JSON string that stands in the line and decoded only when asked for: most readers
-/// never look, and the bytes are often the larger half of a line.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// What a producer hands in is kept as it is and becomes a JSON string when its line is written;
+/// what was read stays the JSON string that stands in the line and is decoded when asked for. Most
+/// readers never look, and the bytes are often the larger half of a line.
+#[derive(Clone, Debug)]
 pub enum Raw {
+    /// The record itself.
+    Bytes(Vec<u8>),
     /// The record was UTF-8; stands under `raw`.
     Text(Json),
     /// The record was not; stands under `raw_b64`, in base 64.
     Base64(Json),
 }
 
+/// So much of a record is escaped at a time where it is written piece by piece.
+const PIECE: usize = 64 * 1024;
+
 impl Raw {
     /// Keeps `record`.
     pub fn of(record: &[u8]) -> Self {
-        let mut literal = String::new();
-        match simdutf8::basic::from_utf8(record) {
-            Ok(text) => {
-                write_string(&mut literal, text);
-                Raw::Text(Json::trusted(literal))
-            }
-            Err(_) => {
-                write_string(&mut literal, &STANDARD.encode(record));
-                Raw::Base64(Json::trusted(literal))
-            }
-        }
+        Raw::Bytes(record.to_vec())
     }
 
     /// Keeps `record` behind what is kept already, with a line feed between them.
     ///
     /// This is for an event that was made from several records.
     pub fn extend(&mut self, record: &[u8]) {
-        if let (Raw::Text(literal), Ok(text)) = (&mut *self, simdutf8::basic::from_utf8(record)) {
-            let mut joined = std::mem::take(literal).into_text();
-            joined.pop();
-            joined.push_str("\\n");
-            write_string_body(&mut joined, text);
-            joined.push('"');
-            *literal = Json::trusted(joined);
-            return;
-        }
-        let mut bytes = self.bytes().unwrap_or_default();
+        let mut bytes = match std::mem::replace(self, Raw::Bytes(Vec::new())) {
+            Raw::Bytes(bytes) => bytes,
+            literal => literal.bytes().unwrap_or_default(),
+        };
+        bytes.reserve(record.len() + 1);
         bytes.push(b'\n');
         bytes.extend_from_slice(record);
-        *self = Raw::of(&bytes);
+        *self = Raw::Bytes(bytes);
     }
 
     /// Returns the record, or nothing if a foreign writer left something else under the key.
     pub fn bytes(&self) -> Option<Vec<u8>> {
         match self {
+            Raw::Bytes(bytes) => Some(bytes.clone()),
             Raw::Text(literal) => literal.decode().ok().map(String::into_bytes),
             Raw::Base64(literal) => STANDARD.decode(literal.decode::<String>().ok()?).ok(),
         }
     }
 
-    /// Returns the key and the JSON string under which it stands in a line.
-    pub fn field(&self) -> (&'static str, &Json) {
+    /// Tells whether it stands under `raw` and not under `raw_b64`.
+    pub fn is_text(&self) -> bool {
         match self {
-            Raw::Text(literal) => ("raw", literal),
-            Raw::Base64(literal) => ("raw_b64", literal),
+            Raw::Bytes(bytes) => simdutf8::basic::from_utf8(bytes).is_ok(),
+            Raw::Text(_) => true,
+            Raw::Base64(_) => false,
+        }
+    }
+
+    /// Tells whether a foreign writer left something under the key that nests too deep for a line.
+    pub fn nests_too_deep(&self) -> bool {
+        match self {
+            Raw::Bytes(_) => false,
+            Raw::Text(literal) | Raw::Base64(literal) => literal.nests_too_deep(),
+        }
+    }
+
+    /// Appends the key and the JSON string under which it stands in a line, behind a comma.
+    pub(crate) fn write_field(&self, out: &mut String) {
+        out.push_str(self.key());
+        match self {
+            Raw::Text(literal) | Raw::Base64(literal) => out.push_str(literal.as_str()),
+            Raw::Bytes(bytes) => match simdutf8::basic::from_utf8(bytes) {
+                Ok(text) => write_string(out, text),
+                Err(_) => write_string(out, &STANDARD.encode(bytes)),
+            },
+        }
+    }
+
+    /// Writes the same to `out`, piece by piece.
+    pub(crate) fn write_field_to(&self, out: &mut dyn io::Write) -> io::Result<()> {
+        let (Raw::Bytes(bytes), true) = (self, self.is_text()) else {
+            let mut field = String::new();
+            self.write_field(&mut field);
+            return out.write_all(field.as_bytes());
+        };
+        out.write_all(self.key().as_bytes())?;
+        out.write_all(b"\"")?;
+        let mut piece = String::new();
+        for part in bytes.utf8_chunks().flat_map(|chunk| pieces(chunk.valid())) {
+            piece.clear();
+            write_string_body(&mut piece, part);
+            out.write_all(piece.as_bytes())?;
+        }
+        out.write_all(b"\"")
+    }
+
+    fn key(&self) -> &'static str {
+        if self.is_text() { ",\"raw\":" } else { ",\"raw_b64\":" }
+    }
+}
+
+/// Divides a text where characters end.
+fn pieces(mut text: &str) -> impl Iterator<Item = &str> {
+    std::iter::from_fn(move || {
+        let (piece, rest) = text.split_at(text.floor_char_boundary(PIECE));
+        text = rest;
+        (!piece.is_empty()).then_some(piece)
+    })
+}
+
+impl PartialEq for Raw {
+    /// Compares what is kept, not how.
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Raw::Text(one), Raw::Text(other)) | (Raw::Base64(one), Raw::Base64(other)) => {
+                one == other
+            }
+            _ => self.is_text() == other.is_text() && self.bytes() == other.bytes(),
         }
     }
 }
+
+impl Eq for Raw {}
 
 /// Which bytes of which foreign file an event was made from.
 ///
@@ -107,5 +167,27 @@ mod tests {
             assert_eq!(raw.bytes().unwrap(), [first, b"\n", second].concat());
             assert_eq!(raw, Raw::of(&raw.bytes().unwrap()));
         }
+    }
+
+    #[test]
+    fn it_is_written_alike_in_one_go_and_piece_by_piece() {
+        let long = "é\"\n".repeat(PIECE);
+        for record in [b"".as_slice(), b"{\"a\":1}", &[0xff, 0], long.as_bytes()] {
+            let raw = Raw::of(record);
+            let (mut whole, mut pieces) = (String::new(), Vec::new());
+            raw.write_field(&mut whole);
+            raw.write_field_to(&mut pieces).unwrap();
+            assert_eq!(whole.as_bytes(), pieces);
+        }
+    }
+
+    #[test]
+    fn what_was_read_back_equals_what_was_handed_in() {
+        let text = Raw::Text(Json::parse("\"a\\u000ab\"").unwrap());
+        assert_eq!(text, Raw::of(b"a\nb"));
+        assert_ne!(text, Raw::of(b"a\n"));
+        let base64 = Raw::Base64(Json::parse("\"/wA=\"").unwrap());
+        assert_eq!(base64, Raw::of(&[0xff, 0]));
+        assert_ne!(base64, Raw::of(b"/wA="));
     }
 }

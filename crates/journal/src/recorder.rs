@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use quipu_event::{Draft, Json, LineForm, RunId, RunIdentity};
+use quipu_event::{Draft, LineForm, Raw, RunId, RunIdentity};
 
 use crate::clock::{Clock, SystemClock};
 use crate::combine::{Combiner, Place};
@@ -231,8 +231,8 @@ impl Recorder {
             }
             None => draft,
         };
-        let raw = draft.raw.as_ref().map(|raw| raw.field().1);
-        if draft.payload.nests_too_deep() || raw.is_some_and(Json::nests_too_deep) {
+        let raw = draft.raw.as_ref();
+        if draft.payload.nests_too_deep() || raw.is_some_and(Raw::nests_too_deep) {
             return Err(RecordError::TooDeep);
         }
         let Desk { mut form, place } = Desk::take();

@@ -106,15 +106,16 @@ impl SecretMask {
     fn mask_raw(&self, raw: &Raw, hidden: &mut u64) -> Option<Raw> {
         let bytes = raw.bytes()?;
         // Bytes that are no text are looked at one character a byte: secrets are ASCII.
-        let text = match raw {
-            Raw::Text(_) => String::from_utf8(bytes).ok()?,
-            Raw::Base64(_) => bytes.iter().map(|&byte| char::from(byte)).collect(),
+        let is_text = raw.is_text();
+        let text = match is_text {
+            true => String::from_utf8(bytes).ok()?,
+            false => bytes.iter().map(|&byte| char::from(byte)).collect(),
         };
         let (masked, count) = self.mask_text(&text)?;
         *hidden += count;
-        Some(match raw {
-            Raw::Text(_) => Raw::of(masked.as_bytes()),
-            Raw::Base64(_) => {
+        Some(match is_text {
+            true => Raw::of(masked.as_bytes()),
+            false => {
                 let bytes: Vec<u8> =
                     masked.chars().filter_map(|c| u8::try_from(u32::from(c)).ok()).collect();
                 Raw::Base64(Json::encode(&STANDARD.encode(bytes)).unwrap_or_default())
