@@ -179,6 +179,8 @@ impl<'a, 'b> ser::Serializer for &'a mut Encoder<'b> {
         } else if json::has_line_feed(value) {
             self.out.push_str(&json::compact(value));
         } else {
+            // What follows is mostly small; growing for it would copy a large value once more.
+            self.out.reserve(value.len() + 256);
             self.out.push_str(value);
         }
         Ok(())

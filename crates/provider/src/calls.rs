@@ -76,15 +76,14 @@ impl Calls {
         if is_waiting || self.answered.contains(&result.call_id) {
             return Seen::Again;
         }
-        let is_early = !self.open.contains_key(&result.call_id);
+        if self.open.contains_key(&result.call_id) {
+            let result = self.answer(stamp, result);
+            out.tool_result(stamp, result);
+            return Seen::New;
+        }
         let mut scraps = Scraps::default();
         out.absorb(&mut scraps);
-        let early = Early { stamp: stamp.clone(), result, scraps, step: self.steps };
-        if is_early {
-            self.early.push_back(early)
-        } else {
-            self.put(out, early)
-        }
+        self.early.push_back(Early { stamp: stamp.clone(), result, scraps, step: self.steps });
         Seen::New
     }
 
@@ -119,7 +118,13 @@ impl Calls {
     }
 
     fn put(&mut self, out: &mut Outbox<'_>, early: Early) {
-        let Early { stamp, mut result, scraps, .. } = early;
+        let Early { stamp, result, scraps, .. } = early;
+        let result = self.answer(&stamp, result);
+        out.put_with(scraps, |out| out.tool_result(&stamp, result));
+    }
+
+    /// Gives a result what its call knows, and closes the call.
+    fn answer(&mut self, stamp: &Stamp, mut result: ToolResult) -> ToolResult {
         if let Some(call) = self.open.remove(&result.call_id) {
             if result.name.is_empty() {
                 result.name = call.name;
@@ -132,7 +137,7 @@ impl Calls {
             }
         }
         self.answered.insert(result.call_id.clone());
-        out.put_with(scraps, |out| out.tool_result(&stamp, &result));
+        result
     }
 }
 

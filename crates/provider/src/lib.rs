@@ -93,6 +93,7 @@ mod reply;
 mod salvage;
 mod scan;
 mod tally;
+mod unescape;
 mod value;
 
 pub use normalizer::Normalizer;

@@ -5,12 +5,13 @@
 //! lose one. A place in the order can be reserved for an event that is not finished yet: what
 //! comes behind it waits. It knows no provider.
 
+use std::borrow::Borrow;
 use std::collections::VecDeque;
 
 use quipu_event::payload::{
     ErrorReport, Message, RunCompleted, RunStarted, ToolCall, ToolResult, Usage,
 };
-use quipu_event::{Draft, Kind, Raw, Timestamp};
+use quipu_event::{Draft, EncodeError, Kind, Raw, Timestamp};
 use serde::Serialize;
 
 use crate::record::{Place, Record};
@@ -139,9 +140,11 @@ impl<'a> Outbox<'a> {
     }
 
     /// Puts what was said.
-    pub(crate) fn message(&mut self, stamp: &Stamp, kind: Kind, message: &Message) {
-        self.queue.tally.count_blocks(&message.blocks);
-        self.put(stamp, kind, message);
+    pub(crate) fn message(&mut self, stamp: &Stamp, kind: Kind, message: impl Borrow<Message>) {
+        self.queue.tally.count_blocks(&message.borrow().blocks);
+        let draft = Draft::new(kind, message.borrow());
+        drop(message);
+        self.put_draft(stamp, draft);
     }
 
     /// Puts a call.
@@ -150,8 +153,11 @@ impl<'a> Outbox<'a> {
     }
 
     /// Puts a call's result.
-    pub(crate) fn tool_result(&mut self, stamp: &Stamp, result: &ToolResult) {
-        self.put(stamp, Kind::ToolResult, result);
+    pub(crate) fn tool_result(&mut self, stamp: &Stamp, result: ToolResult) {
+        let draft = Draft::new(Kind::ToolResult, &result);
+        // A large output is in the draft now; the record's bytes are still to be copied.
+        drop(result);
+        self.put_draft(stamp, draft);
     }
 
     /// Puts what something cost, once.
@@ -249,7 +255,11 @@ impl<'a> Outbox<'a> {
     }
 
     fn put(&mut self, stamp: &Stamp, kind: Kind, payload: &impl Serialize) {
-        let draft = match Draft::new(kind, payload) {
+        self.put_draft(stamp, Draft::new(kind, payload));
+    }
+
+    fn put_draft(&mut self, stamp: &Stamp, draft: Result<Draft, EncodeError>) {
+        let draft = match draft {
             Ok(mut draft) => {
                 draft.timestamp = stamp.time;
                 draft.source.clone_from(&stamp.source);

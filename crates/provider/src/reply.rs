@@ -48,7 +48,7 @@ impl Reply {
     pub(crate) fn close(self, out: &mut Outbox<'_>) {
         let Reply { message, stamp, usage, slot, scraps } = self;
         out.fill(slot, scraps, |out| {
-            out.message(&stamp, Kind::MessageAssistant, &message);
+            out.message(&stamp, Kind::MessageAssistant, message);
             if let Some(usage) = &usage {
                 out.usage(&stamp, usage);
             }

@@ -8,9 +8,9 @@ use std::borrow::Cow;
 
 use memchr::memchr;
 use quipu_event::{Json, MAX_DEPTH, Timestamp};
-use serde::Deserialize;
 
 use crate::scan::{LongStrings, Member, Scanner};
+use crate::unescape::unescape;
 
 /// How much of the nesting that a line may have is left to our own payloads.
 const OWN_NESTING: usize = 8;
@@ -59,7 +59,7 @@ impl<'a> Value<'a> {
         if memchr(b'\\', inside.as_bytes()).is_none() {
             return Some(Cow::Borrowed(inside));
         }
-        serde_json::from_str::<Text<'a>>(self.source()).ok().map(|text| text.0)
+        Some(Cow::Owned(unescape(inside)))
     }
 
     /// Returns the number, if it is a whole one that is not negative.
@@ -139,12 +139,10 @@ pub(crate) struct Fields<'a>(Vec<(Cow<'a, str>, Value<'a>)>);
 
 impl<'a> Fields<'a> {
     fn add(&mut self, member: Member<'a>, long: &'a LongStrings) {
-        let mut key = Cow::Borrowed(member.key);
-        if member.key.contains('\\')
-            && let Ok(text) = serde_json::from_str(&format!("\"{}\"", member.key))
-        {
-            key = Cow::Owned(text);
-        }
+        let key = match member.key.contains('\\') {
+            true => Cow::Owned(unescape(member.key)),
+            false => Cow::Borrowed(member.key),
+        };
         if self.0.capacity() == 0 {
             self.0.reserve(16);
         }
@@ -242,11 +240,6 @@ impl<'a> Members<'a> {
         fields
     }
 }
-
-/// A string that is borrowed from the record unless it holds an escape.
-#[derive(Deserialize)]
-#[serde(transparent)]
-struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
 
 #[cfg(test)]
 mod tests {

@@ -202,7 +202,7 @@ impl<'a> Retelling<'a> {
             duration_ms: start.zip(stamp.time).map(|(start, end)| end.millis_since(start)),
             ..ToolResult::default()
         };
-        out.tool_result(stamp, &result);
+        out.tool_result(stamp, result);
     }
 
     /// Tells what has the role of the user: a prompt, answers of tools, or what the agent added.
