@@ -1,6 +1,7 @@
 //! The exact bytes of a foreign record, beside the event made from it.
 
 use std::io;
+use std::sync::Arc;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -16,8 +17,8 @@ use crate::json::Json;
 /// readers never look, and the bytes are often the larger half of a line.
 #[derive(Clone, Debug)]
 pub enum Raw {
-    /// The record itself.
-    Bytes(Vec<u8>),
+    /// The record itself; whoever read it may share it.
+    Bytes(Arc<Vec<u8>>),
     /// The record was UTF-8; stands under `raw`.
     Text(Json),
     /// The record was not; stands under `raw_b64`, in base 64.
@@ -30,27 +31,27 @@ const PIECE: usize = 64 * 1024;
 impl Raw {
     /// Keeps `record`.
     pub fn of(record: &[u8]) -> Self {
-        Raw::Bytes(record.to_vec())
+        Raw::Bytes(Arc::new(record.to_vec()))
     }
 
     /// Keeps `record` behind what is kept already, with a line feed between them.
     ///
     /// This is for an event that was made from several records.
     pub fn extend(&mut self, record: &[u8]) {
-        let mut bytes = match std::mem::replace(self, Raw::Bytes(Vec::new())) {
-            Raw::Bytes(bytes) => bytes,
+        let mut bytes = match std::mem::replace(self, Raw::Bytes(Arc::default())) {
+            Raw::Bytes(bytes) => Arc::unwrap_or_clone(bytes),
             literal => literal.bytes().unwrap_or_default(),
         };
         bytes.reserve(record.len() + 1);
         bytes.push(b'\n');
         bytes.extend_from_slice(record);
-        *self = Raw::Bytes(bytes);
+        *self = Raw::Bytes(Arc::new(bytes));
     }
 
     /// Returns the record, or nothing if a foreign writer left something else under the key.
     pub fn bytes(&self) -> Option<Vec<u8>> {
         match self {
-            Raw::Bytes(bytes) => Some(bytes.clone()),
+            Raw::Bytes(bytes) => Some(bytes.to_vec()),
             Raw::Text(literal) => literal.decode().ok().map(String::into_bytes),
             Raw::Base64(literal) => STANDARD.decode(literal.decode::<String>().ok()?).ok(),
         }
@@ -80,7 +81,7 @@ impl Raw {
             Raw::Text(literal) | Raw::Base64(literal) => out.push_str(literal.as_str()),
             Raw::Bytes(bytes) => match simdutf8::basic::from_utf8(bytes) {
                 Ok(text) => write_string(out, text),
-                Err(_) => write_string(out, &STANDARD.encode(bytes)),
+                Err(_) => write_string(out, &STANDARD.encode(&**bytes)),
             },
         }
     }

@@ -4,10 +4,12 @@
 //! not one JSON value is searched for what can be saved ([`crate::salvage`]). It knows no
 //! provider and judges no content.
 
+use std::sync::Arc;
+
 use memchr::memchr;
 
 use crate::mend::escape_control_bytes;
-use crate::record::{Fragment, Place, Worth};
+use crate::record::{Fragment, Place, Record, Worth};
 use crate::salvage::{self, Torn};
 
 /// How a surface divides its bytes.
@@ -66,21 +68,32 @@ impl Framer {
                 self.end_line(&bytes[..end], sink);
             } else {
                 self.buffer.extend_from_slice(&bytes[..end]);
-                let mut line = std::mem::take(&mut self.buffer);
-                self.end_line(&line, sink);
-                if self.is_document != Some(true) && line.capacity() <= BUFFER_KEPT {
-                    line.clear();
-                    self.buffer = line;
-                }
+                self.end_buffered_line(sink);
             }
             bytes = &bytes[end + 1..];
         }
         self.buffer.extend_from_slice(bytes);
     }
 
+    /// Takes the line in the buffer, which has ended.
+    fn end_buffered_line(&mut self, sink: &mut Sink<'_>) {
+        let mut line = std::mem::take(&mut self.buffer);
+        if line.len() <= BUFFER_KEPT {
+            self.end_line(&line, sink);
+            if self.is_document != Some(true) {
+                line.clear();
+                self.buffer = line;
+            }
+            return;
+        }
+        let line = Arc::new(line);
+        self.end_line(&line, &mut |fragment| sink(share(fragment, &line)));
+    }
+
     /// Takes the end of the input: what is held back is given as far as it goes.
     pub(crate) fn finish(&mut self, sink: &mut Sink<'_>) {
-        let rest = std::mem::take(&mut self.buffer);
+        let rest = Arc::new(std::mem::take(&mut self.buffer));
+        let sink: &mut Sink<'_> = &mut |fragment| sink(share(fragment, &rest));
         let is_document = self.is_document == Some(true);
         // A single line without an end may turn out to be the beginning of a document too.
         if is_document || !rest.is_empty() && !self.take_line(&rest, sink) {
@@ -207,6 +220,16 @@ impl Framer {
                 self.end_line(line, sink);
             }
         }
+    }
+}
+
+/// Lets a record have the line that it is, instead of a copy of it.
+fn share<'a>(fragment: Fragment<'a>, line: &Arc<Vec<u8>>) -> Fragment<'a> {
+    match fragment {
+        Fragment::Record(record) if record.exact.len() == line.len() => {
+            Fragment::Record(Record { shared: Some(Arc::clone(line)), ..record })
+        }
+        other => other,
     }
 }
 

@@ -5,7 +5,6 @@
 //! lose one. A place in the order can be reserved for an event that is not finished yet: what
 //! comes behind it waits. It knows no provider.
 
-use std::borrow::Borrow;
 use std::collections::VecDeque;
 
 use quipu_event::payload::{
@@ -140,9 +139,9 @@ impl<'a> Outbox<'a> {
     }
 
     /// Puts what was said.
-    pub(crate) fn message(&mut self, stamp: &Stamp, kind: Kind, message: impl Borrow<Message>) {
-        self.queue.tally.count_blocks(&message.borrow().blocks);
-        let draft = Draft::new(kind, message.borrow());
+    pub(crate) fn message(&mut self, stamp: &Stamp, kind: Kind, message: Message) {
+        self.queue.tally.count_blocks(&message.blocks);
+        let draft = Draft::new(kind, &message);
         drop(message);
         self.put_draft(stamp, draft);
     }
@@ -199,10 +198,8 @@ impl<'a> Outbox<'a> {
     pub(crate) fn unknown(&mut self, reason: &str) {
         let Some(record) = self.record else { return };
         let native_type = record.fields.text("type").or_else(|| record.fields.text("method"));
-        let mut draft = Draft::unknown(record.exact, native_type.as_deref(), reason);
-        if self.carried {
-            draft.raw = None;
-        }
+        let mut draft = Draft::unknown(&[], native_type.as_deref(), reason);
+        draft.raw = (!self.carried).then(|| record.raw());
         self.carried = true;
         self.push(Made { draft, place: Some(record.place) });
     }
@@ -219,7 +216,7 @@ impl<'a> Outbox<'a> {
         if !std::mem::replace(&mut self.carried, true) && self.queue.kept == KeptBytes::Full {
             match &mut scraps.raw {
                 Some(raw) => raw.extend(record.exact),
-                None => scraps.raw = Some(Raw::of(record.exact)),
+                None => scraps.raw = Some(record.raw()),
             }
         }
     }
@@ -280,7 +277,7 @@ impl<'a> Outbox<'a> {
         let Some(record) = self.record else { return (None, None) };
         let keeps = !self.carried && self.queue.kept == KeptBytes::Full;
         self.carried = true;
-        (keeps.then(|| Raw::of(record.exact)), Some(record.place))
+        (keeps.then(|| record.raw()), Some(record.place))
     }
 
     fn push(&mut self, made: Made) {

@@ -1,5 +1,9 @@
 //! One record of a foreign input, and where it stood.
 
+use std::sync::Arc;
+
+use quipu_event::Raw;
+
 use crate::value::Fields;
 
 /// Where in the input something stands.
@@ -23,9 +27,19 @@ pub(crate) struct Record<'a> {
     pub(crate) exact: &'a [u8],
     /// Where it stood.
     pub(crate) place: Place,
+    /// The same bytes, if the record is so large that they had better be shared than copied.
+    pub(crate) shared: Option<Arc<Vec<u8>>>,
 }
 
 impl Record<'_> {
+    /// Keeps its bytes.
+    pub(crate) fn raw(&self) -> Raw {
+        match &self.shared {
+            Some(bytes) => Raw::Bytes(Arc::clone(bytes)),
+            None => Raw::of(self.exact),
+        }
+    }
+
     /// Tells whether it is an object.
     pub(crate) fn is_object(&self) -> bool {
         self.source.starts_with('{')

@@ -1,8 +1,11 @@
 //! The list of providers, and how an input tells whose it is.
 
+use std::cell::Cell;
+
 use crate::framing::{Framer, Framing};
 use crate::normalizer::Normalize;
-use crate::record::{Fragment, Record};
+use crate::record::{Fragment, Place, Record};
+use crate::value::Members;
 
 /// Every provider. Adding one touches this line, its own folder and its cases.
 pub const PROVIDERS: &[&Provider] = &[
@@ -88,43 +91,60 @@ impl Provider {
 
 /// Tells whose input begins with `head`, among `providers`, or nothing if it looks like nobody's.
 pub fn detect(head: &[u8], providers: &[&'static Provider]) -> Option<Detection> {
-    let mut best: Option<(u32, Detection)> = None;
-    let mut runner_up = 0;
-    for provider in providers.iter().copied() {
-        for surface in provider.surfaces {
-            let score = score(head, surface);
-            let (top, _) = best.unwrap_or((0, Detection { provider, surface, is_sure: false }));
-            if score > top {
-                runner_up = top;
-                best = Some((score, Detection { provider, surface, is_sure: false }));
-            } else {
-                runner_up = runner_up.max(score);
+    let surfaces =
+        providers.iter().flat_map(|provider| provider.surfaces.iter().map(|s| (*provider, s)));
+    let mut scores: Vec<_> = surfaces.map(|(provider, surface)| (0, provider, surface)).collect();
+    for framing in [Framing::Lines, Framing::LinesOrDocument, Framing::Http] {
+        show_records(head, framing, |record| {
+            for (score, _, surface) in &mut scores {
+                if surface.framing == framing {
+                    *score += weight((surface.likeness)(record));
+                }
             }
-        }
+        });
     }
-    let (score, detection) = best?;
+    // Of equals the first in the list stays first.
+    scores.sort_by_key(|(score, ..)| std::cmp::Reverse(*score));
+    let (top, provider, surface) = *scores.first().filter(|(score, ..)| *score > 0)?;
+    let runner_up = scores.get(1).map_or(0, |(score, ..)| *score);
     // A single record that nobody else writes outweighs any number that could be anybody's.
-    let is_sure = score >= SURE && score >= 2 * runner_up;
-    Some(Detection { is_sure, ..detection })
+    let is_sure = top >= SURE && top >= 2 * runner_up;
+    Some(Detection { provider, surface, is_sure })
 }
 
 const SURE: u32 = 100;
 
-fn score(head: &[u8], surface: &Surface) -> u32 {
-    let (mut score, mut seen) = (0_u32, 0);
-    let mut look = |fragment: Fragment<'_>| {
+fn weight(likeness: Likeness) -> u32 {
+    match likeness {
+        Likeness::No => 0,
+        Likeness::Maybe => 1,
+        Likeness::Sure => SURE,
+    }
+}
+
+/// Shows what has come of a record that is so large that its end is not in sight.
+fn show_beginning(head: &[u8], show: &mut dyn FnMut(Fragment<'_>)) {
+    let head = head.utf8_chunks().next().map(|chunk| chunk.valid().trim_start());
+    let Some(source) = head.filter(|head| head.starts_with('{')) else { return };
+    let members = Members::parse_beginning(source);
+    let (fields, exact, place) = (members.fields(), source.as_bytes(), Place::default());
+    show(Fragment::Record(Record { fields, source, exact, place, shared: None }));
+}
+
+/// Shows the first records of `head` to `look`.
+fn show_records(head: &[u8], framing: Framing, mut look: impl FnMut(&Record<'_>)) {
+    let seen = Cell::new(0);
+    let mut show = |fragment: Fragment<'_>| {
         let Fragment::Record(record) = fragment else { return };
-        seen += 1;
-        if seen <= RECORDS_LOOKED_AT && record.is_object() {
-            score += match (surface.likeness)(&record) {
-                Likeness::No => 0,
-                Likeness::Maybe => 1,
-                Likeness::Sure => SURE,
-            };
+        seen.set(seen.get() + 1);
+        if seen.get() <= RECORDS_LOOKED_AT && record.is_object() {
+            look(&record);
         }
     };
-    let mut framer = Framer::new(surface.framing);
-    framer.push(head, &mut look);
-    framer.finish(&mut look);
-    score
+    let mut framer = Framer::new(framing);
+    framer.push(head, &mut show);
+    framer.finish(&mut show);
+    if seen.get() == 0 {
+        show_beginning(head, &mut show);
+    }
 }

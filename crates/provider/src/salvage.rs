@@ -58,14 +58,14 @@ pub(crate) fn give_text(text: &str, exact: &[u8], place: Place, sink: &mut Sink<
     if source.starts_with('{') {
         let Some(members) = Members::parse(source) else { return false };
         let fields = members.fields();
-        sink(Fragment::Record(Record { fields, source, exact, place }));
+        sink(Fragment::Record(Record { fields, source, exact, place, shared: None }));
         return true;
     }
     let Ok(value) = Value::parse(source) else { return false };
     let items = value.items();
     if items.is_empty() || !items.iter().all(|item| item.is_object()) {
         let fields = Fields::default();
-        sink(Fragment::Record(Record { fields, source, exact, place }));
+        sink(Fragment::Record(Record { fields, source, exact, place, shared: None }));
         return true;
     }
     // Where bytes were mended, offsets in the text are not offsets in the input.
@@ -76,7 +76,7 @@ pub(crate) fn give_text(text: &str, exact: &[u8], place: Place, sink: &mut Sink<
         let place = part(place, start, start + text.len());
         let exact = if is_exact { &exact[start..start + text.len()] } else { text.as_bytes() };
         let fields = item.fields().unwrap_or_default();
-        sink(Fragment::Record(Record { fields, source: text, exact, place }));
+        sink(Fragment::Record(Record { fields, source: text, exact, place, shared: None }));
     }
     true
 }

@@ -230,6 +230,13 @@ impl<'a> Members<'a> {
         Some(Members { members, long })
     }
 
+    /// Reads the members that stand whole at the beginning of a text that has been cut off.
+    pub(crate) fn parse_beginning(text: &'a str) -> Self {
+        let mut members = Vec::new();
+        Scanner::new(text).members(|member| members.push(member));
+        Members { members, long: LongStrings::default() }
+    }
+
     /// Returns them to be looked at.
     pub(crate) fn fields<'b>(&'b self) -> Fields<'b>
     where

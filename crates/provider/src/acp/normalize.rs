@@ -194,7 +194,7 @@ impl Dialogue {
             block.with_purpose(Purpose::Prompt)
         });
         let message = Message::user(blocks.collect());
-        out.message(stamp, Kind::MessageUser, &message);
+        out.message(stamp, Kind::MessageUser, message);
     }
 
     fn take_permission(&mut self, params: &Fields<'_>, out: &mut Outbox<'_>) {

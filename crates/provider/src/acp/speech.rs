@@ -141,7 +141,7 @@ impl Speech {
         blocks.extend(others);
         let blocks = blocks.into_iter().map(|block| block.with_purpose(Purpose::Prompt)).collect();
         let message = Message { message_id, ..Message::user(blocks) };
-        out.put_with(scraps, |out| out.message(&stamp, Kind::MessageUser, &message));
+        out.put_with(scraps, |out| out.message(&stamp, Kind::MessageUser, message));
     }
 
     /// Takes what a record says of a call.
@@ -264,7 +264,7 @@ impl Speech {
             message.blocks.extend(part.block());
         }
         out.fill(slot, scraps, |out| {
-            out.message(&stamp, Kind::MessageAssistant, &message);
+            out.message(&stamp, Kind::MessageAssistant, message);
             for call in asked {
                 self.calls.call(out, &stamp, call);
             }

@@ -224,7 +224,7 @@ impl Open {
             ..Message::assistant(std::mem::take(&mut spoken.blocks))
         };
         out.fill(slot, scraps, |out| {
-            out.message(&stamp, Kind::MessageAssistant, &message);
+            out.message(&stamp, Kind::MessageAssistant, message);
             if let Some(usage) = usage.filter(|usage| !usage.tokens().is_empty()) {
                 out.usage(&stamp, &Usage { model, message_id: id, ..usage });
             }

@@ -99,7 +99,7 @@ fn put_prompt(content: Option<Value<'_>>, purpose: &Purpose, out: &mut Outbox<'_
             }
         }
     }
-    out.message(&Stamp::default(), Kind::MessageUser, &Message::user(blocks));
+    out.message(&Stamp::default(), Kind::MessageUser, Message::user(blocks));
 }
 
 /// Puts a reply that only the request tells of.
@@ -112,6 +112,6 @@ fn put_reply(content: Option<Value<'_>>, number: usize, calls: &mut Calls, out: 
         spoken.add(block, &format!("message{number}/{index}"));
     }
     let blocks = std::mem::take(&mut spoken.blocks);
-    out.message(&stamp, Kind::MessageAssistant, &Message::assistant(blocks));
+    out.message(&stamp, Kind::MessageAssistant, Message::assistant(blocks));
     spoken.put_rest(&stamp, calls, out);
 }

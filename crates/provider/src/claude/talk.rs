@@ -176,7 +176,7 @@ pub(super) fn put_prompt(out: &mut Outbox<'_>, stamp: &Stamp, said: Vec<Block<'_
             .with_purpose(Purpose::Prompt),
         other => content_block(other),
     });
-    out.message(stamp, Kind::MessageUser, &Message::user(blocks.collect()));
+    out.message(stamp, Kind::MessageUser, Message::user(blocks.collect()));
 }
 
 /// Makes the report of an error that the provider's API gave.

@@ -47,7 +47,7 @@ impl Events {
         }
         let message_id = event.data.string("messageId");
         let message = Message { message_id, ..Message::user(blocks) };
-        out.message(stamp, Kind::MessageUser, &message);
+        out.message(stamp, Kind::MessageUser, message);
     }
 
     fn system_message(&mut self, event: &Event<'_>, stamp: &Stamp, out: &mut Outbox<'_>) {
@@ -61,6 +61,6 @@ impl Events {
         }
         let block = ContentBlock::text(Fidelity::AgentEmitted, content);
         let message = Message::user(vec![block.with_purpose(Purpose::SystemPrompt)]);
-        out.message(stamp, Kind::MessageUser, &message);
+        out.message(stamp, Kind::MessageUser, message);
     }
 }

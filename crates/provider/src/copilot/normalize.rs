@@ -238,14 +238,15 @@ impl Events {
     fn put_said(&mut self, thread: &str, out: &mut Outbox<'_>) {
         let Some(said) = self.threads.get_mut(thread).and_then(Thread::take_said) else { return };
         let Said { stamp, message, calls, usage, accounted, scraps } = said;
+        let message_id = message.message_id.clone();
         out.put_with(scraps, |out| {
-            out.message(&stamp, Kind::MessageAssistant, &message);
+            out.message(&stamp, Kind::MessageAssistant, message);
             if let Some(usage) = &usage {
                 out.usage(&stamp, usage);
             }
         });
         if let Some(mut accounted) = accounted {
-            accounted.usage.message_id = message.message_id;
+            accounted.usage.message_id = message_id;
             accounted.put(out);
         }
         for call in calls {

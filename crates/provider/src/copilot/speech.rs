@@ -238,7 +238,7 @@ impl Draft {
             }
         }
         let message = Message { message_id, ..Message::assistant(blocks) };
-        out.put_with(scraps, |out| out.message(&stamp, Kind::MessageAssistant, &message));
+        out.put_with(scraps, |out| out.message(&stamp, Kind::MessageAssistant, message));
     }
 }
 

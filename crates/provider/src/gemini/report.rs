@@ -88,7 +88,7 @@ impl Normalize for Report {
             let mut reply =
                 Message::assistant(vec![ContentBlock::text(Fidelity::AgentEmitted, text)]);
             reply.model = model.map(str::to_owned);
-            out.message(&stamp, Kind::MessageAssistant, &reply);
+            out.message(&stamp, Kind::MessageAssistant, reply);
         }
         for (model, stats) in models.iter() {
             let tokens = stats.fields().and_then(|stats| stats.fields("tokens"));

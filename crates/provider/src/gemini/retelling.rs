@@ -122,7 +122,7 @@ impl<'a> Retelling<'a> {
         }
         let reply =
             Message { model: model.clone(), message_id: id.clone(), ..Message::assistant(blocks) };
-        out.message(stamp, Kind::MessageAssistant, &reply);
+        out.message(stamp, Kind::MessageAssistant, reply);
         if let Some(tokens) = fields.fields("tokens") {
             let usage = usage::of_message(&tokens);
             out.usage(stamp, &Usage { model, message_id: id, ..usage });
@@ -244,7 +244,7 @@ impl<'a> Retelling<'a> {
         if !blocks.is_empty() || context.is_none() && !has_answers {
             let blocks = blocks.into_iter().map(|block| block.with_purpose(Purpose::Prompt));
             let prompt = Message { message_id: id, ..Message::user(blocks.collect()) };
-            out.message(stamp, Kind::MessageUser, &prompt);
+            out.message(stamp, Kind::MessageUser, prompt);
         }
     }
 

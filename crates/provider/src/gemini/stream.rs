@@ -85,7 +85,7 @@ impl Stream {
                 self.close_reply(out);
                 let block = ContentBlock::text(Fidelity::AgentEmitted, text);
                 let prompt = Message::user(vec![block.with_purpose(Purpose::Prompt)]);
-                out.message(stamp, Kind::MessageUser, &prompt);
+                out.message(stamp, Kind::MessageUser, prompt);
             }
             Some("assistant") => {
                 let is_piece = fields.flag("delta") == Some(true);

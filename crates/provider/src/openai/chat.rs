@@ -249,7 +249,7 @@ impl Response {
                 let model = model.clone();
                 let message =
                     Message { message_id, model, stop_reason, ..Message::assistant(blocks) };
-                out.message(&stamp, Kind::MessageAssistant, &message);
+                out.message(&stamp, Kind::MessageAssistant, message);
             }
             match usage {
                 Some(usage) => {

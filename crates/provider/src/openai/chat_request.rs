@@ -70,7 +70,7 @@ impl Requests {
                     _ => Purpose::Prompt,
                 };
                 let blocks = request_blocks(message.get("content"), &purpose);
-                out.message(&stamp, Kind::MessageUser, &Message::user(blocks));
+                out.message(&stamp, Kind::MessageUser, Message::user(blocks));
             }
         }
     }
@@ -123,6 +123,6 @@ fn put_reply(message: &Fields<'_>, number: usize, out: &mut Outbox<'_>) -> Vec<T
     let mut choice = Choice::default();
     choice.add(message, Form::Whole);
     let (blocks, calls) = choice.speak(&format!("message{number}"));
-    out.message(&Stamp::default(), Kind::MessageAssistant, &Message::assistant(blocks));
+    out.message(&Stamp::default(), Kind::MessageAssistant, Message::assistant(blocks));
     calls
 }

@@ -283,7 +283,7 @@ impl Response {
                 let stop_reason = reason.or(status).filter(|_| has_ended);
                 let message =
                     Message { message_id, model, stop_reason, ..Message::assistant(blocks) };
-                out.message(&stamp, Kind::MessageAssistant, &message);
+                out.message(&stamp, Kind::MessageAssistant, message);
             }
             if let Some(usage) = usage {
                 out.usage(&stamp, &Usage { model, message_id: id, ..usage });

@@ -94,11 +94,11 @@ fn put(item: Value<'_>, said: &Said, calls: &mut Calls, out: &mut Outbox<'_>) {
     };
     let Some(fields) = item.fields() else {
         let blocks = request_blocks(Some(item), &purpose);
-        return out.message(&stamp, Kind::MessageUser, &Message::user(blocks));
+        return out.message(&stamp, Kind::MessageUser, Message::user(blocks));
     };
     if fields.has("role") {
         let blocks = request_blocks(fields.get("content"), &purpose);
-        return out.message(&stamp, Kind::MessageUser, &Message::user(blocks));
+        return out.message(&stamp, Kind::MessageUser, Message::user(blocks));
     }
     match &*fields.text("type").unwrap_or_default() {
         "mcp_approval_response" => {
@@ -119,7 +119,7 @@ fn put(item: Value<'_>, said: &Said, calls: &mut Calls, out: &mut Outbox<'_>) {
 fn put_reply(mut reply: Spoken, calls: &mut Calls, out: &mut Outbox<'_>) {
     let (stamp, blocks) = (Stamp::default(), std::mem::take(&mut reply.blocks));
     if !blocks.is_empty() {
-        out.message(&stamp, Kind::MessageAssistant, &Message::assistant(blocks));
+        out.message(&stamp, Kind::MessageAssistant, Message::assistant(blocks));
     }
     reply.put_rest(&stamp, calls, out);
 }

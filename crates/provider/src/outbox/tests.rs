@@ -20,6 +20,7 @@ fn outcome(
         let record = Record {
             fields: members.fields(),
             source,
+            shared: None,
             exact: source.as_bytes(),
             place: Place { line: number as u64 + 1, offset: 0, len: source.len() as u64 },
         };

@@ -66,8 +66,10 @@ pub(super) fn find(
         let len = input.read(&mut piece)?;
         head.extend_from_slice(&piece[..len]);
         let is_all = len == 0;
-        // Looking again is worth it when there is twice as much to look at.
-        if is_all || head.len() >= 2 * looked_at {
+        // Looking again is worth it when there is twice as much to look at, and another record.
+        let has_more = head.len() >= 2 * looked_at
+            && (looked_at == 0 || memchr::memchr(b'\n', &head[looked_at..]).is_some());
+        if is_all || has_more {
             looked_at = head.len();
             let found = detect(&head, &candidates);
             let enough = is_all || found.is_some_and(|found| found.is_sure || head.len() > PIECE);

@@ -148,7 +148,7 @@ impl Thread {
         blocks: Vec<ContentBlock>,
     ) {
         self.rest(out);
-        out.message(stamp, Kind::MessageUser, &Message::user(blocks));
+        out.message(stamp, Kind::MessageUser, Message::user(blocks));
     }
 
     /// Takes a prompt of plain text; the same one told twice in a row is one.
@@ -235,7 +235,7 @@ impl Thread {
 
     fn put_prompt(&mut self, out: &mut Outbox<'_>) {
         if let Some(Prompt { slot, scraps, stamp, message, .. }) = self.prompt.take() {
-            out.fill(slot, scraps, |out| out.message(&stamp, Kind::MessageUser, &message));
+            out.fill(slot, scraps, |out| out.message(&stamp, Kind::MessageUser, message));
         }
     }
 }

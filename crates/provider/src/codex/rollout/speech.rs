@@ -179,7 +179,7 @@ impl Speech {
         }
         out.absorb(&mut scraps);
         let message = Message { message_id: id, ..Message::user(blocks) };
-        out.put_with(scraps, |out| out.message(&begun, Kind::MessageUser, &message));
+        out.put_with(scraps, |out| out.message(&begun, Kind::MessageUser, message));
     }
 }
 
