@@ -5,6 +5,8 @@
 
 const ONES: u64 = 0x0101_0101_0101_0101;
 const WORD: usize = 8;
+/// Specials that are nearer to each other than this are taken for dense.
+const SPARSE: usize = 16;
 /// So many bytes the escapes of a word may take.
 const ROOM: usize = 6 * WORD;
 /// So many bytes are written between two looks at whether the text has room for them.
@@ -24,21 +26,34 @@ pub(crate) fn write_string(out: &mut String, text: &str) {
 
 /// Appends `text` to `out` as the inside of a JSON string.
 pub(crate) fn write_string_body(out: &mut String, text: &str) {
-    match find_special(text.as_bytes(), 0) {
-        None => out.push_str(text),
-        Some(first) => {
-            out.push_str(&text[..first]);
-            write_escaped(out, &text[first..]);
+    let mut from = 0;
+    while let Some(special) = find_special(text.as_bytes(), from) {
+        if special - from < SPARSE && text.len() - from > WORD {
+            let end = text.floor_char_boundary(from + PAGE);
+            write_dense(out, &text[from..end]);
+            from = end;
+        } else {
+            out.push_str(&text[from..special]);
+            push_escape(out, text.as_bytes()[special]);
+            from = special + 1;
         }
     }
+    out.push_str(&text[from..]);
 }
 
-/// Appends `text`, in which there is something to escape.
+/// Appends the escape of a special byte.
+fn push_escape(out: &mut String, byte: u8) {
+    let mut escape = [0; 6];
+    let len = write_escape(&mut escape, byte);
+    escape[..len].iter().for_each(|byte| out.push(char::from(*byte)));
+}
+
+/// Appends `text`, in which there is something to escape every few bytes.
 ///
 /// A JSON record as a string has a special every ten bytes or so; to look for the next and to copy
 /// up to it would be two calls and a wrong guess of the processor each. Here eight bytes are taken
 /// at a time, and those with a special among them go through a table without a branch.
-fn write_escaped(out: &mut String, text: &str) {
+fn write_dense(out: &mut String, text: &str) {
     let mut page = [0; PAGE];
     let mut filled = 0;
     let (words, rest) = text.as_bytes().as_chunks::<WORD>();
