@@ -99,5 +99,7 @@ mod value;
 pub use normalizer::Normalizer;
 pub use outbox::{KeptBytes, Made};
 pub use record::Place;
-pub use registry::{Detection, PROVIDERS, Provider, SessionFiles, Surface, detect, find_provider};
+pub use registry::{
+    Detection, PROVIDERS, Provider, SessionFiles, Surface, detect, detect_among, find_provider,
+};
 pub use tally::{Problem, Tally};

@@ -91,9 +91,17 @@ impl Provider {
 
 /// Tells whose input begins with `head`, among `providers`, or nothing if it looks like nobody's.
 pub fn detect(head: &[u8], providers: &[&'static Provider]) -> Option<Detection> {
-    let surfaces =
-        providers.iter().flat_map(|provider| provider.surfaces.iter().map(|s| (*provider, s)));
-    let mut scores: Vec<_> = surfaces.map(|(provider, surface)| (0, provider, surface)).collect();
+    let of = |provider: &'static Provider| provider.surfaces.iter().map(move |s| (provider, s));
+    detect_among(head, providers.iter().copied().flat_map(of))
+}
+
+/// Tells the same among surfaces that the caller chooses.
+pub fn detect_among(
+    head: &[u8],
+    surfaces: impl IntoIterator<Item = (&'static Provider, &'static Surface)>,
+) -> Option<Detection> {
+    let mut scores: Vec<_> =
+        surfaces.into_iter().map(|(provider, surface)| (0, provider, surface)).collect();
     for framing in [Framing::Lines, Framing::LinesOrDocument, Framing::Http] {
         show_records(head, framing, |record| {
             for (score, _, surface) in &mut scores {

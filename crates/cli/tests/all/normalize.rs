@@ -89,6 +89,16 @@ fn input_that_is_nobodys_is_the_users_to_explain() {
 }
 
 #[test]
+fn a_surface_alone_narrows_the_choice() {
+    let session = Session::new();
+    // One provider has rollouts; several have sessions, and this is nobody's.
+    let outcome = session.quipu_with_input(&["normalize", "--surface", "exec", "--summary"], EXEC);
+    assert_eq!(outcome.json()["provider"], "codex", "{outcome:?}");
+    let outcome = session.quipu_with_input(&["normalize", "--surface", "session"], EXEC);
+    assert_eq!(outcome.code, Some(1), "{outcome:?}");
+}
+
+#[test]
 fn an_empty_input_is_no_failure() {
     let session = Session::new();
     let outcome = session.quipu_with_input(&["normalize", "--summary"], "");
@@ -106,7 +116,7 @@ fn each_mistake_on_the_command_line_has_its_answer() {
         (&["normalize", "folder"], "folder is a folder"),
         (&["normalize", "--provider", "clippy"], "invalid value 'clippy'"),
         (&["normalize", "--provider", "codex", "--surface", "x"], "codex has no surface \"x\""),
-        (&["normalize", "--surface", "exec"], "--surface says nothing without --provider"),
+        (&["normalize", "--surface", "x"], "nobody here has a surface \"x\""),
     ];
     for (arguments, expected) in cases {
         let outcome = session.quipu_with_input(arguments, EXEC);

@@ -3,7 +3,7 @@
 use std::io::Read;
 
 use clap::builder::PossibleValuesParser;
-use quipu_provider::{PROVIDERS, Provider, Surface, detect, find_provider};
+use quipu_provider::{Detection, PROVIDERS, Provider, Surface, detect_among, find_provider};
 
 use super::PIECE;
 use super::input::Input;
@@ -46,23 +46,38 @@ impl Whose {
     }
 }
 
+/// One way to read an input.
+type Candidate = (&'static Provider, &'static Surface);
+
 /// Finds out whose input it is, and returns the bytes that this took. Nothing if there are none.
 pub(super) fn find(
     input: &mut Input,
     provider: Option<&str>,
     surface: Option<&str>,
 ) -> anyhow::Result<Option<(Whose, Vec<u8>)>> {
-    let candidates: Vec<&'static Provider> = match provider {
-        Some(name) => find_provider(name).into_iter().collect(),
-        None => PROVIDERS.to_vec(),
-    };
-    if let Some(whose) = named(&candidates, provider, surface)? {
-        return Ok(Some((whose, Vec::new())));
+    let candidates = candidates(provider, surface)?;
+    if let ([(provider, surface)], true) = (&*candidates, provider.or(surface).is_some()) {
+        let certainty = Certainty::Given;
+        return Ok(Some((Whose { provider, surface, certainty }, Vec::new())));
     }
+    let (guess, head) = look(input, &candidates)?;
+    if head.iter().all(|byte| byte.is_ascii_whitespace() || *byte == 0) {
+        return Ok(None);
+    }
+    let Some(found) = guess else { return Err(nobodys(input, provider)) };
+    let certainty = if found.is_sure { Certainty::Sure } else { Certainty::Guess };
+    Ok(Some((Whose { provider: found.provider, surface: found.surface, certainty }, head)))
+}
+
+/// Reads until it is plain whose input it is, or until there is no more.
+fn look(
+    input: &mut Input,
+    candidates: &[Candidate],
+) -> anyhow::Result<(Option<Detection>, Vec<u8>)> {
     let mut head = Vec::new();
     let mut piece = vec![0; PIECE];
     let mut looked_at = 0;
-    let guess = loop {
+    loop {
         let len = input.read(&mut piece)?;
         head.extend_from_slice(&piece[..len]);
         let is_all = len == 0;
@@ -71,65 +86,35 @@ pub(super) fn find(
             && (looked_at == 0 || memchr::memchr(b'\n', &head[looked_at..]).is_some());
         if is_all || has_more {
             looked_at = head.len();
-            let found = detect(&head, &candidates);
+            let found = detect_among(&head, candidates.iter().copied());
             let enough = is_all || found.is_some_and(|found| found.is_sure || head.len() > PIECE);
             if enough || head.len() > PATIENCE {
-                break found;
+                return Ok((found, head));
             }
         }
-    };
-    if head.iter().all(|byte| byte.is_ascii_whitespace() || *byte == 0) {
-        return Ok(None);
-    }
-    match guess {
-        Some(found) => {
-            let certainty = if found.is_sure { Certainty::Sure } else { Certainty::Guess };
-            let whose = Whose { provider: found.provider, surface: found.surface, certainty };
-            Ok(Some((check_surface(whose, surface)?, head)))
-        }
-        None => Err(nobodys(input, provider)),
     }
 }
 
-/// Returns what the user named, if that leaves no choice.
-fn named(
-    candidates: &[&'static Provider],
-    provider: Option<&str>,
-    surface: Option<&str>,
-) -> anyhow::Result<Option<Whose>> {
-    let certainty = Certainty::Given;
-    let (Some(_), [provider]) = (provider, candidates) else {
-        if surface.is_some() {
-            let error = UserError::new("--surface says nothing without --provider");
-            return Err(error.with_hint("name both, or neither").into());
-        }
-        return Ok(None);
+/// Returns what the user's words leave to choose from.
+fn candidates(provider: Option<&str>, surface: Option<&str>) -> anyhow::Result<Vec<Candidate>> {
+    let providers: Vec<&'static Provider> = match provider {
+        Some(name) => find_provider(name).into_iter().collect(),
+        None => PROVIDERS.to_vec(),
     };
-    let provider = *provider;
-    let surface = match surface {
-        Some(name) => Some(provider.find_surface(name).ok_or_else(|| {
-            let names: Vec<_> = provider.surfaces.iter().map(|surface| surface.name).collect();
-            UserError::new(format!("{} has no surface {name:?}", provider.name))
-                .with_hint(format!("it has {}", names.join(", ")))
-        })?),
-        None => None,
-    };
-    let surface = match (surface, provider.surfaces) {
-        (Some(surface), _) => surface,
-        (None, [only]) => only,
-        (None, _) => return Ok(None),
-    };
-    Ok(Some(Whose { provider, surface, certainty }))
-}
-
-fn check_surface(whose: Whose, surface: Option<&str>) -> anyhow::Result<Whose> {
-    match surface {
-        // A named surface was found before anything was read.
-        Some(name) if name != whose.surface.name => {
-            Err(UserError::new(format!("this does not look like {name}")).into())
-        }
-        _ => Ok(whose),
+    let all =
+        providers.iter().flat_map(|provider| provider.surfaces.iter().map(|s| (*provider, s)));
+    let named: Vec<Candidate> =
+        all.clone().filter(|(_, s)| surface.is_none_or(|name| s.name == name)).collect();
+    if let (true, Some(name)) = (named.is_empty(), surface) {
+        let mut names: Vec<_> = all.map(|(_, surface)| surface.name).collect();
+        names.sort_unstable();
+        names.dedup();
+        let who = provider.unwrap_or("nobody here");
+        let what = if provider.is_some() { "has no" } else { "has a" };
+        let error = UserError::new(format!("{who} {what} surface {name:?}"));
+        return Err(error.with_hint(format!("there is {}", names.join(", "))).into());
     }
+    Ok(named)
 }
 
 fn nobodys(input: &Input, provider: Option<&str>) -> anyhow::Error {
