@@ -76,37 +76,61 @@ impl Raw {
 
     /// Appends the key and the JSON string under which it stands in a line, behind a comma.
     pub(crate) fn write_field(&self, out: &mut String) {
-        out.push_str(self.key());
-        match self {
-            Raw::Text(literal) | Raw::Base64(literal) => out.push_str(literal.as_str()),
-            Raw::Bytes(bytes) => match simdutf8::basic::from_utf8(bytes) {
-                Ok(text) => write_string(out, text),
-                Err(_) => write_string(out, &STANDARD.encode(&**bytes)),
-            },
+        match self.standing() {
+            Standing::Text(text) => {
+                out.push_str(TEXT_KEY);
+                write_string(out, text);
+            }
+            Standing::Binary(bytes) => {
+                out.push_str(BASE64_KEY);
+                write_string(out, &STANDARD.encode(bytes));
+            }
+            Standing::Literal(key, literal) => {
+                out.push_str(key);
+                out.push_str(literal.as_str());
+            }
         }
     }
 
     /// Writes the same to `out`, piece by piece.
     pub(crate) fn write_field_to(&self, out: &mut dyn io::Write) -> io::Result<()> {
-        let (Raw::Bytes(bytes), true) = (self, self.is_text()) else {
+        let Standing::Text(text) = self.standing() else {
             let mut field = String::new();
             self.write_field(&mut field);
             return out.write_all(field.as_bytes());
         };
-        out.write_all(self.key().as_bytes())?;
-        out.write_all(b"\"")?;
-        let mut piece = String::new();
-        for part in bytes.utf8_chunks().flat_map(|chunk| pieces(chunk.valid())) {
-            piece.clear();
+        let mut piece = String::with_capacity(text.len().min(PIECE) * 5 / 4 + 16);
+        piece.push_str(TEXT_KEY);
+        piece.push('"');
+        for part in pieces(text) {
             write_string_body(&mut piece, part);
             out.write_all(piece.as_bytes())?;
+            piece.clear();
         }
-        out.write_all(b"\"")
+        piece.push('"');
+        out.write_all(piece.as_bytes())
     }
 
-    fn key(&self) -> &'static str {
-        if self.is_text() { ",\"raw\":" } else { ",\"raw_b64\":" }
+    fn standing(&self) -> Standing<'_> {
+        match self {
+            Raw::Bytes(bytes) => match simdutf8::basic::from_utf8(bytes) {
+                Ok(text) => Standing::Text(text),
+                Err(_) => Standing::Binary(bytes),
+            },
+            Raw::Text(literal) => Standing::Literal(TEXT_KEY, literal),
+            Raw::Base64(literal) => Standing::Literal(BASE64_KEY, literal),
+        }
     }
+}
+
+const TEXT_KEY: &str = ",\"raw\":";
+const BASE64_KEY: &str = ",\"raw_b64\":";
+
+/// How a record is going to stand in a line.
+enum Standing<'a> {
+    Text(&'a str),
+    Binary(&'a [u8]),
+    Literal(&'static str, &'a Json),
 }
 
 /// Divides a text where characters end.
