@@ -83,7 +83,10 @@ impl Dialogue {
                 self.opening.absorb(out);
             }
             "session/load" => self.begin_replay(params, &stamp, out),
-            "session/prompt" => self.take_prompt(params, &stamp, out),
+            "session/prompt" => {
+                self.ending.prompt(envelope.id);
+                self.take_prompt(params, &stamp, out);
+            }
             "session/request_permission" => self.take_permission(params, out),
             method => notes::put_method(out, &stamp, method, params),
         }
@@ -96,6 +99,9 @@ impl Dialogue {
         let asked = envelope.id.and_then(|id| self.find_asked(id, envelope.writer, &result));
         let method = asked.as_ref().map(|asked| asked.method.clone()).or_else(|| guess(&result));
         let method = method.as_deref();
+        if method == Some("session/prompt") || result.has("stopReason") {
+            self.ending.prompt_answered(envelope.id);
+        }
         if let Some(error) = &envelope.error {
             return self.take_error(error, method, &stamp, out);
         }
@@ -184,7 +190,6 @@ impl Dialogue {
         self.opening.put(out);
         self.speech.end_turn(stamp, self.millis, out);
         self.account.begin_turn();
-        self.ending.go_on();
         (self.is_replaying, self.is_prompted) = (false, true);
         let blocks = params.items("prompt").into_iter().map(|item| {
             let block = match wire::text_of(item) {

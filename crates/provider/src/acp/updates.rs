@@ -39,7 +39,10 @@ impl Dialogue {
             "tool_call_content_chunk" => {
                 self.speech.tool_content(update, &stamp, self.millis, out);
             }
-            "turn_completed" => self.end_turn(update.string("stop_reason"), update, out),
+            "turn_completed" => {
+                self.ending.prompt_answered(None);
+                self.end_turn(update.string("stop_reason"), update, out);
+            }
             "state_update" => self.take_state(update, &stamp, out),
             "usage_update" => self.take_occupancy(update, &stamp, out),
             kind => notes::put_update(out, &stamp, kind, update),
@@ -88,6 +91,7 @@ impl Dialogue {
     fn take_state(&mut self, update: &Fields<'_>, stamp: &Stamp, out: &mut Outbox<'_>) {
         let state = update.string("state").or_else(|| update.string("status"));
         if state.as_deref() == Some("idle") {
+            self.ending.prompt_answered(None);
             return self.end_turn(update.string("stopReason"), update, out);
         }
         out.system(stamp, "state_changed", json!({ "state": state }));

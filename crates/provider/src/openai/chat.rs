@@ -37,6 +37,8 @@ struct Response {
     time: Option<Timestamp>,
     choices: Vec<Choice>,
     usage: Option<Usage>,
+    /// Whether the bill came after the last word: some end so, without saying why they stopped.
+    is_billed: bool,
     slot: Slot,
     scraps: Scraps,
 }
@@ -153,6 +155,7 @@ impl Response {
             time: None,
             choices: Vec::new(),
             usage: None,
+            is_billed: false,
             slot: out.reserve(),
             scraps: Scraps::default(),
         }
@@ -185,6 +188,9 @@ impl Response {
         self.id = self.id.take().or_else(|| text("id"));
         self.model = self.model.take().or_else(|| text("model"));
         self.time = self.time.or_else(|| seconds(fields, "created"));
+        let has_list = fields.get("choices").is_some_and(Value::is_list);
+        let is_bill = has_list && fields.fields("usage").is_some();
+        self.is_billed = choices.is_empty() && (self.is_billed || is_bill && !self.is_empty());
         for choice in choices {
             self.add_choice(choice);
             self.add_usage(choice.fields("usage"));
@@ -226,13 +232,13 @@ impl Response {
         if finishes().any(|finish| finish == Some("error")) {
             return (Status::Failed, Some("the response ended with an error".to_owned()));
         }
-        let is_whole = finishes().all(|finish| finish.is_some());
+        let is_whole = self.is_billed || finishes().all(|finish| finish.is_some());
         (if is_whole { Status::Succeeded } else { Status::Aborted }, None)
     }
 
     /// Puts its replies and usage, and returns its calls.
     fn put(self, out: &mut Outbox<'_>) -> Vec<ToolCall> {
-        let Response { id, model, time, choices, usage, slot, scraps } = self;
+        let Response { id, model, time, choices, usage, slot, scraps, .. } = self;
         let (stamp, mut calls) = (Stamp::at(time), Vec::new());
         let name = id.as_deref().unwrap_or("response");
         let has_choices = !choices.is_empty();

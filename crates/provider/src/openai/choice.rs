@@ -271,7 +271,12 @@ impl Tool {
         }
     }
 
+    /// Returns the arguments; a function that takes none may be called with an empty text.
     fn input(&self) -> Json {
-        if self.is_custom { json_text(&self.arguments) } else { json_inside(&self.arguments) }
+        match self.arguments.trim() {
+            _ if self.is_custom => json_text(&self.arguments),
+            "" => json_inside("{}"),
+            _ => json_inside(&self.arguments),
+        }
     }
 }

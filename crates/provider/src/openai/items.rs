@@ -195,6 +195,7 @@ impl Spoken {
             let text = || error.text().map(Cow::into_owned);
             message.or_else(text).unwrap_or_else(|| error.source().to_owned())
         });
+        let error = error.or_else(|| exit_code(item).map(|code| format!("exit code {code}")));
         let has_failed = error.is_some() || item.text("status").as_deref() == Some("failed");
         self.after.push(After::Result(ToolResult {
             call_id: call_id(item).unwrap_or_else(|| name.to_owned()),
@@ -225,6 +226,14 @@ impl Spoken {
 
 fn call_id(item: &Fields<'_>) -> Option<String> {
     filled(item, "call_id").or_else(|| filled(item, "id")).map(Cow::into_owned)
+}
+
+/// Returns the first exit code of a shell's output that tells of a failure.
+fn exit_code(item: &Fields<'_>) -> Option<i64> {
+    let is_shells = item.text("type").as_deref() == Some("shell_call_output");
+    let commands = item.items("output").into_iter().filter(|_| is_shells);
+    let code = |command: Value<'_>| command.fields()?.fields("outcome")?.integer("exit_code");
+    commands.filter_map(code).find(|code| *code != 0)
 }
 
 /// Tells whether a tool on the server has ended, one way or another.

@@ -254,10 +254,14 @@ impl Response {
             Some("completed") => (Status::Succeeded, None),
             Some("cancelled") => (Status::Canceled, None),
             Some("failed") => (Status::Failed, error.map(str::to_owned)),
-            Some("incomplete") => {
-                let reason = self.reason.as_deref().unwrap_or("no reason given");
-                (Status::Failed, Some(format!("incomplete: {reason}")))
-            }
+            Some("incomplete") => match self.reason.as_deref() {
+                // To have said as much as one may is an end; the message names it.
+                Some("max_output_tokens") => (Status::Succeeded, None),
+                reason => {
+                    let reason = reason.unwrap_or("no reason given");
+                    (Status::Failed, Some(format!("incomplete: {reason}")))
+                }
+            },
             _ => (Status::Aborted, None),
         }
     }

@@ -21,8 +21,10 @@ pub(crate) fn chat_likeness(record: &Record<'_>) -> Likeness {
     if fields.has("type") || fields.has("jsonrpc") {
         return Likeness::No;
     }
-    let choices = fields.items("choices");
-    if !choices.is_empty() && (fields.has("model") || fields.has("usage")) {
+    let has_choices = !fields.items("choices").is_empty();
+    // Azure begins with what it thinks of the prompt, before there is a choice.
+    let is_filtered = fields.has("choices") && fields.has("prompt_filter_results");
+    if is_filtered || has_choices && (fields.has("model") || fields.has("usage")) {
         return Likeness::Sure;
     }
     if is_error_alone(fields) {
