@@ -123,7 +123,7 @@ impl Framer {
         let (content, place) = trim(line, place);
         // Noise before the first record does not tell yet.
         if self.is_document.is_none() && matches!(content.first(), Some(b'{' | b'[')) {
-            self.is_document = Some(!salvage::is_whole(content));
+            self.is_document = Some(salvage::is_beginning(content));
             if self.is_document == Some(true) {
                 return false;
             }

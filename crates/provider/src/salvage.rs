@@ -114,7 +114,7 @@ fn give_parts(content: &[u8], text: &str, place: Place, sink: &mut Sink<'_>) -> 
         }
         let torn = || Torn::new(&content[at..], part(place, at, content.len()));
         // What is good as far as it goes has been cut off; objects inside it are its own.
-        if rest.starts_with('{') && is_beginning(rest) {
+        if rest.starts_with('{') && is_beginning(rest.as_bytes()) {
             if ends_in_string(rest) {
                 return Some(torn());
             }
@@ -169,8 +169,9 @@ fn part(place: Place, start: usize, end: usize) -> Place {
     Place { offset: place.offset + start as u64, len: (end - start) as u64, ..place }
 }
 
-/// Tells whether `text` could be the beginning of a value.
-fn is_beginning(text: &str) -> bool {
+/// Tells whether `content` could be the beginning of a value.
+pub(crate) fn is_beginning(content: &[u8]) -> bool {
+    let Ok(text) = std::str::from_utf8(content) else { return false };
     serde_json::from_str::<&RawValue>(text).is_err_and(|error| error.is_eof())
 }
 

@@ -55,7 +55,7 @@ impl TokenCounts {
         sum(&mut self.cache_write_tokens, other.cache_write_tokens);
         sum(&mut self.reasoning_tokens, other.reasoning_tokens);
         if let Some(cost) = other.cost_usd {
-            self.cost_usd = Some(self.cost_usd.unwrap_or(0.0) + cost);
+            self.cost_usd = Some(without_dust(self.cost_usd.unwrap_or(0.0) + cost));
         }
     }
 
@@ -76,6 +76,12 @@ impl TokenCounts {
     pub fn is_empty(&self) -> bool {
         *self == TokenCounts::default()
     }
+}
+
+/// Rounds a sum of money to a billionth, so that a tenth and two tenths are three.
+fn without_dust(cost: f64) -> f64 {
+    let rounded = (cost * 1e9).round() / 1e9;
+    if rounded.is_finite() { rounded } else { cost }
 }
 
 /// Payload of `usage`.

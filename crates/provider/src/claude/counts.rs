@@ -53,8 +53,20 @@ pub(super) fn difference(now: &TokenCounts, before: &TokenCounts) -> TokenCounts
         cache_read_tokens: less(now.cache_read_tokens, before.cache_read_tokens),
         cache_write_tokens: less(now.cache_write_tokens, before.cache_write_tokens),
         reasoning_tokens: less(now.reasoning_tokens, before.reasoning_tokens),
-        cost_usd: now.cost_usd.map(|now| (now - before.cost_usd.unwrap_or(0.0)).max(0.0)),
+        cost_usd: now.cost_usd.map(|now| cost_without(now, before.cost_usd.unwrap_or(0.0))),
     }
+}
+
+/// Returns the cost `now` without what is in `before`.
+pub(super) fn cost_without(now: f64, before: f64) -> f64 {
+    // What is as it was given stays so.
+    if before == 0.0 { now } else { rounded(now - before).max(0.0) }
+}
+
+/// Returns a cost that was reckoned without the dust that reckoning in binary leaves.
+pub(super) fn rounded(cost: f64) -> f64 {
+    const PARTS: f64 = 1e9;
+    (cost * PARTS).round() / PARTS
 }
 
 /// Makes a usage of `counts`.

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::stream::Stream;
 use super::tools::Tools;
-use super::wire::short;
+use super::wire::{complaint, short};
 use crate::outbox::{Outbox, Stamp};
 use crate::value::Fields;
 
@@ -152,12 +152,16 @@ fn retry(out: &mut Outbox<'_>, stamp: &Stamp, fields: &Fields<'_>) {
 }
 
 fn hook(out: &mut Outbox<'_>, stamp: &Stamp, fields: &Fields<'_>, kind: &str) {
+    let exit_code = fields.integer("exit_code");
+    let outcome = fields.text("outcome");
+    let is_failed = exit_code.unwrap_or(0) != 0 || outcome.as_deref() == Some("error");
     let facts = json!({
         "event": fields.text("hook_event"),
         "name": fields.text("hook_name"),
         "topic": kind,
-        "exit_code": fields.integer("exit_code"),
-        "outcome": fields.text("outcome"),
+        "exit_code": exit_code,
+        "outcome": outcome,
+        "stderr": complaint(fields.text("stderr").filter(|_| is_failed)),
     });
     out.system(stamp, "hook", facts);
 }

@@ -16,6 +16,9 @@ const STREAM_TYPES: &[&str] = &[
     "control_cancel_request",
 ];
 
+/// Any of these makes a `result` with a subtype one of the stream.
+const RESULT_KEYS: [&str; 3] = ["duration_ms", "num_turns", "is_error"];
+
 /// Tells whether a record is one of the live stream.
 pub(super) fn stream(record: &Record<'_>) -> Likeness {
     match record.fields.fields("msg") {
@@ -34,7 +37,9 @@ fn stream_record(fields: &Fields<'_>) -> Likeness {
     let is_sure = match &*kind {
         "assistant" | "user" => is_named && has_message(),
         "system" => is_named && fields.has("subtype"),
-        "result" => fields.has("subtype") && (fields.has("duration_ms") || fields.has("num_turns")),
+        "result" => {
+            fields.has("subtype") && RESULT_KEYS.iter().any(|key| is_named || fields.has(key))
+        }
         "tool_progress" => is_named && fields.has("tool_use_id"),
         kind => STREAM_TYPES.contains(&kind),
     };

@@ -6,8 +6,8 @@
 //! - A message is one `message.assistant` per message id. Records that were seen before (a session
 //!   that was resumed or forked) become `system`/`repeated`.
 //! - A session file gives one `usage` per message, with the last numbers given. The stream gives
-//!   one per model and result, without what earlier results covered; messages are counted one by
-//!   one only if no result accounts for them.
+//!   one per model and result, without what earlier results of the session covered; messages are
+//!   counted one by one only if no result of their session accounts for them.
 //! - Errors that the agent reports in the place of a reply are a message and an `error`.
 //! - Texts in the user's role that no user said become `system`: `context`, `local_command`,
 //!   `interrupted`, `compaction_summary`.
@@ -27,6 +27,7 @@ mod prompt;
 mod replies;
 mod seen;
 mod session;
+mod sessions;
 mod stream;
 mod subagents;
 mod talk;
@@ -43,7 +44,7 @@ pub(crate) static PROVIDER: Provider = Provider {
         Surface {
             name: "stream",
             about: "what `claude -p --output-format stream-json` (or json) prints",
-            framing: Framing::Lines,
+            framing: Framing::LinesOrDocument,
             start: || Box::new(stream::Stream::new()),
             likeness: likeness::stream,
         },

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::talk::put_prompt;
-use super::wire::{self, short};
+use super::wire::{self, complaint, short};
 use crate::opening::Opening;
 use crate::outbox::{Outbox, Stamp};
 use crate::value::{Fields, Value};
@@ -92,17 +92,7 @@ pub(super) fn attachment(
         | "hook_blocking_error"
         | "hook_error_during_execution"
         | "hook_stopped_continuation"
-        | "async_hook_response" => {
-            let facts = json!({
-                "event": attachment.text("hookEvent"),
-                "name": attachment.text("hookName"),
-                "topic": kind,
-                "tool_id": attachment.text("toolUseID"),
-                "exit_code": attachment.integer("exitCode"),
-                "duration_ms": attachment.count("durationMs"),
-            });
-            out.system(stamp, "hook", facts);
-        }
+        | "async_hook_response" => hook(out, stamp, &attachment, &kind),
         "model" => {
             let identity = attachment.fields("identity").unwrap_or_default();
             let model = &mut opening.agent.model;
@@ -111,6 +101,22 @@ pub(super) fn attachment(
         }
         _ => out.system(stamp, "context", json!({ "topic": kind })),
     }
+}
+
+/// Puts what became of a hook.
+fn hook(out: &mut Outbox<'_>, stamp: &Stamp, attachment: &Fields<'_>, kind: &str) {
+    let exit_code = attachment.integer("exitCode");
+    let is_failed = exit_code.unwrap_or(0) != 0 || kind.contains("error");
+    let facts = json!({
+        "event": attachment.text("hookEvent"),
+        "name": attachment.text("hookName"),
+        "topic": kind,
+        "tool_id": attachment.text("toolUseID"),
+        "exit_code": exit_code,
+        "duration_ms": attachment.count("durationMs"),
+        "stderr": complaint(attachment.text("stderr").filter(|_| is_failed)),
+    });
+    out.system(stamp, "hook", facts);
 }
 
 /// Puts what a person said while the agent was at work.

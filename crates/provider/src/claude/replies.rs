@@ -43,6 +43,8 @@ pub(super) struct Line<'a> {
     pub(super) uuid: Option<Cow<'a, str>>,
     pub(super) request: Option<Cow<'a, str>>,
     pub(super) cost_usd: Option<f64>,
+    /// The session whose account will cover it.
+    pub(super) session: Option<&'a str>,
     /// Whether the same record came before.
     pub(super) is_copy: bool,
 }
@@ -53,7 +55,7 @@ pub(super) struct Replies {
     known: HashMap<String, Known>,
     billing: Billing,
     /// Messages that no account has covered, in their order.
-    unbilled: Vec<(String, Stamp)>,
+    unbilled: Vec<Unbilled>,
     /// The calls since the last prompt.
     recent_calls: Vec<String>,
     /// How many records had no id at all.
@@ -70,6 +72,13 @@ struct Open {
     whole: usize,
     strangers: u32,
     idle: u32,
+}
+
+/// A message that no account has covered.
+struct Unbilled {
+    id: String,
+    stamp: Stamp,
+    session: Option<String>,
 }
 
 /// What is remembered of a message, open or not.
@@ -186,22 +195,35 @@ impl Replies {
         }
     }
 
-    /// Forgets the messages that an account of the run has covered.
-    pub(super) fn settle_bill(&mut self) {
-        for (id, _) in self.unbilled.drain(..) {
-            if let Some(known) = self.known.get_mut(&id) {
+    /// Forgets the messages that an account of their session has covered.
+    ///
+    /// An account covers what names no session, and one that names none covers everything.
+    pub(super) fn settle_bill(&mut self, session: Option<&str>) {
+        let known = &mut self.known;
+        self.unbilled.retain(|message| {
+            let own = message.session.as_deref();
+            if own.is_some() && session.is_some() && own != session {
+                return true;
+            }
+            if let Some(known) = known.get_mut(&message.id) {
                 (known.billed, known.is_listed) = (known.counts, false);
             }
-        }
+            false
+        });
     }
 
     /// Puts the usage of messages that no account of the run has covered.
     pub(super) fn put_unbilled(&mut self, out: &mut Outbox<'_>) {
-        for (id, stamp) in std::mem::take(&mut self.unbilled) {
+        for Unbilled { id, stamp, .. } in std::mem::take(&mut self.unbilled) {
             if let Some(usage) = self.usage(&id) {
                 out.usage(&stamp, &usage);
             }
         }
+    }
+
+    /// Tells whether nobody has replied yet.
+    pub(super) fn is_empty(&self) -> bool {
+        self.known.is_empty()
     }
 
     /// Forgets the calls so far: a new prompt makes up for what was left unanswered.
@@ -304,7 +326,8 @@ impl Replies {
         counts::overlay(&mut known.counts, &newer);
         if self.billing == Billing::AtEnd && !known.is_listed {
             known.is_listed = true;
-            self.unbilled.push((id.to_owned(), line.stamp.clone()));
+            let (id, stamp) = (id.to_owned(), line.stamp.clone());
+            self.unbilled.push(Unbilled { id, stamp, session: line.session.map(str::to_owned) });
         }
     }
 

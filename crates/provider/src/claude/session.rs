@@ -146,6 +146,7 @@ impl Session {
             uuid: fields.text("uuid"),
             request: fields.text("requestId"),
             cost_usd: fields.number("costUSD"),
+            session: None,
             is_copy,
         };
         self.talk.reply(out, line);

@@ -12,6 +12,7 @@ use super::events;
 use super::prompt::Voice;
 use super::replies::{Billing, Line};
 use super::seen::SeenRecords;
+use super::sessions::Sessions;
 use super::talk::{Heard, Talk, api_report};
 use super::wire::{self, SYNTHETIC};
 use crate::normalizer::Normalize;
@@ -30,6 +31,7 @@ pub(super) struct Stream {
     /// The calls that permission was asked for, by request.
     pub(super) asked: HashMap<String, String>,
     seen: SeenRecords,
+    sessions: Sessions,
     account: Account,
     /// How the last result says the run ended; nothing while a turn is going on.
     end: Option<RunCompleted>,
@@ -44,6 +46,7 @@ impl Stream {
             talk: Talk::new(Billing::AtEnd),
             asked: HashMap::new(),
             seen: SeenRecords::default(),
+            sessions: Sessions::default(),
             account: Account::default(),
             end: None,
             duration_ms: None,
@@ -55,6 +58,7 @@ impl Stream {
     pub(super) fn init(&mut self, out: &mut Outbox<'_>, fields: &Fields<'_>) {
         self.talk.replies.close_all(out, &mut self.talk.tools);
         self.end = None;
+        self.sessions.announce(fields.string("model"));
         if self.opening.is_put() {
             let facts = json!({
                 "session_id": fields.text("session_id"),
@@ -85,6 +89,13 @@ impl Stream {
         self.opening.put(out);
     }
 
+    /// Notes the model of a reply, if it is the main agent's.
+    fn hear_model(&mut self, fields: &Fields<'_>, model: Option<&str>) {
+        if fields.text("parent_tool_use_id").is_none() {
+            self.sessions.hear(model);
+        }
+    }
+
     /// Tells who speaks in a record, and when.
     pub(super) fn stamp(&mut self, out: &mut Outbox<'_>, fields: &Fields<'_>) -> Stamp {
         let time = fields.time("timestamp");
@@ -103,6 +114,7 @@ impl Stream {
         let Some(message) = fields.fields("message") else { return };
         let model = message.text("model");
         let is_synthetic = model.as_deref() == Some(SYNTHETIC);
+        self.hear_model(fields, model.as_deref());
         self.open(out, fields, model.filter(|_| !is_synthetic));
         self.end = None;
         let stamp = self.stamp(out, fields);
@@ -114,6 +126,7 @@ impl Stream {
             uuid: fields.text("uuid"),
             request: fields.text("request_id"),
             cost_usd: None,
+            session: self.sessions.current(),
             is_copy,
         };
         self.talk.reply(out, line);
@@ -161,26 +174,29 @@ impl Stream {
         let stamp = Stamp::default();
         let end = events::end_of(fields);
         let duration = fields.count("duration_ms");
-        let (usages, cost) = self.account.take(fields, self.opening.agent.model.as_deref());
+        let session = self.sessions.current();
+        let bill = self.account.take(fields, session, self.sessions.model());
         let facts = json!({
             "status": end.status.as_ref().map(Status::as_str),
             "reason": fields.text("terminal_reason").or_else(|| fields.text("subtype")),
             "duration_ms": duration,
             "turns": fields.count("num_turns"),
-            "cost_usd": cost,
+            "cost_usd": bill.cost_usd,
         });
         out.system(&stamp, "turn_completed", facts);
         for denial in fields.items("permission_denials") {
             let denial = denial.fields().unwrap_or_default();
             events::permission_denied(out, &mut self.talk.tools, &denial);
         }
-        if !usages.is_empty() {
-            self.talk.replies.settle_bill();
+        if bill.counts_tokens {
+            self.talk.replies.settle_bill(session);
         }
-        for usage in &usages {
+        for usage in &bill.usages {
             out.usage(&stamp, usage);
         }
-        self.duration_ms = duration.map(|more| self.duration_ms.unwrap_or(0) + more);
+        if let Some(more) = duration {
+            self.duration_ms = Some(self.duration_ms.unwrap_or(0).saturating_add(more));
+        }
         self.end = Some(end);
     }
 
@@ -191,10 +207,19 @@ impl Stream {
         let stamp = self.stamp(out, fields);
         if kind == "message_start" {
             let message = event.fields("message").unwrap_or_default();
-            self.open(out, fields, message.text("model"));
+            let model = message.text("model");
+            self.hear_model(fields, model.as_deref());
+            self.open(out, fields, model);
             self.end = None;
-            let (uuid, request) = (fields.text("uuid"), None);
-            let line = Line { stamp, message, uuid, request, cost_usd: None, is_copy: false };
+            let line = Line {
+                stamp,
+                message,
+                uuid: fields.text("uuid"),
+                request: None,
+                cost_usd: None,
+                session: self.sessions.current(),
+                is_copy: false,
+            };
             self.talk.reply(out, line);
             return;
         }
@@ -218,6 +243,7 @@ impl Stream {
     fn take_fields(&mut self, out: &mut Outbox<'_>, fields: &Fields<'_>) {
         self.begin(out, fields.time("timestamp"));
         self.talk.replies.wait(out, &mut self.talk.tools);
+        self.sessions.turn_to(fields);
         let kind = fields.text("type").unwrap_or_default();
         match &*kind {
             "assistant" => self.assistant(out, fields),

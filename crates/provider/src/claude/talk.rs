@@ -43,6 +43,8 @@ pub(super) enum Ending {
     Failed(String),
     /// A person stopped the agent.
     Interrupted,
+    /// The last prompt has no answer.
+    Unanswered,
 }
 
 /// A conversation.
@@ -139,9 +141,11 @@ impl Talk {
         }
         self.prompts.insert(print);
         self.replies.close_thread(out, &mut self.tools, &heard.stamp);
-        if heard.stamp.source.is_none() {
+        // Where nobody has replied yet, the file may be a subagent's own.
+        let is_main = heard.stamp.source.is_none();
+        if is_main || self.replies.is_empty() {
             self.replies.forget_calls();
-            self.ending = Ending::Well;
+            self.ending = Ending::Unanswered;
         }
         put_prompt(out, &heard.stamp, said);
     }
@@ -157,7 +161,7 @@ impl Talk {
     pub(super) fn end(&self) -> RunCompleted {
         let status = match &self.ending {
             Ending::Failed(_) => Status::Failed,
-            Ending::Interrupted => Status::Aborted,
+            Ending::Interrupted | Ending::Unanswered => Status::Aborted,
             Ending::Well if self.replies.is_dangling(&self.tools) => Status::Aborted,
             Ending::Well => Status::Succeeded,
         };

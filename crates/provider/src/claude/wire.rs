@@ -63,8 +63,18 @@ pub(super) fn short(text: &str) -> String {
     let text = text.trim_start().strip_prefix("<tool_use_error>").unwrap_or(text);
     let line = text.trim().lines().next().unwrap_or_default();
     let line = line.strip_suffix("</tool_use_error>").unwrap_or(line);
-    match line.char_indices().nth(LONGEST) {
-        Some((end, _)) => format!("{}…", &line[..end]),
-        None => line.to_owned(),
+    cut(line, LONGEST)
+}
+
+/// Returns what a hook that failed complained of, cut to a length that a fact may have.
+pub(super) fn complaint(text: Option<Cow<'_, str>>) -> Option<String> {
+    const LONGEST: usize = 300;
+    text.map(|text| cut(text.trim(), LONGEST)).filter(|text| !text.is_empty())
+}
+
+fn cut(text: &str, longest: usize) -> String {
+    match text.char_indices().nth(longest) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
     }
 }
