@@ -9,9 +9,12 @@
 //!   anew with its tokens and its tool calls, a checkpoint replaces all of them, a rewind takes
 //!   some back. Only the last state is told, at the end of the input; what was taken back is a
 //!   `system` event of its own (`message_dropped`, `rewound`, `checkpoint`), tokens included.
+//!   A message that is written again without its tokens, thoughts or calls keeps them. Calls that
+//!   are gathered in one message are told with the replies that made them.
 //!   Thoughts stand before the text and the text before the tool calls, as the file has them.
 
 mod files;
+mod held;
 mod report;
 mod retelling;
 mod session;

@@ -17,14 +17,26 @@ use crate::value::Fields;
 pub(super) fn likeness(record: &Record<'_>) -> Likeness {
     let fields = &record.fields;
     let has_stats = fields.fields("stats").is_some_and(|stats| stats.has("models"));
-    let has_error = fields.fields("error").is_some_and(|error| error.has("message"));
-    if fields.has("type") || !(has_stats || has_error) {
-        Likeness::No
-    } else if has_stats && (fields.has("response") || has_error) || fields.has("session_id") {
+    let error = fields.fields("error");
+    let has_error = error.as_ref().is_some_and(|error| error.has("message"));
+    if fields.has("type") || fields.has("jsonrpc") {
+        return Likeness::No;
+    }
+    let has_session = fields.has("session_id");
+    let is_whole = has_stats && (fields.has("response") || has_error);
+    if is_whole || has_session && (has_stats || has_error) {
         Likeness::Sure
+    } else if error.is_some_and(|error| has_session || is_own_error(&error)) {
+        Likeness::Maybe
     } else {
         Likeness::No
     }
+}
+
+/// Tells whether an error looks like one of Gemini CLI itself: it names a class and a number.
+fn is_own_error(error: &Fields<'_>) -> bool {
+    let is_class = error.text("type").is_some_and(|class| class.ends_with("Error"));
+    is_class && error.has("message") && error.integer("code").is_some() && !error.has("param")
 }
 
 /// One report, or several in a row.

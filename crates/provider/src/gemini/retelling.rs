@@ -13,7 +13,7 @@ use quipu_event::{BlockContent, ContentBlock, Fidelity, Json, Kind, Purpose, Tim
 use serde_json::json;
 
 use super::usage;
-use super::wire::{Answer, Part, ToolCallRecord, parts, short, status_of, text_of};
+use super::wire::{Answer, Part, ToolCallRecord, exit_code, parts, short, status_of, text_of};
 use super::wire::{thought, tool_call, tool_use};
 use crate::outbox::{Outbox, Stamp};
 use crate::value::Fields;
@@ -23,6 +23,22 @@ const AGENT: Fidelity = Fidelity::AgentEmitted;
 /// Returns the types of messages that a chat has.
 pub(super) fn told_types() -> &'static [&'static str] {
     &["user", "gemini", "info", "warning", "error"]
+}
+
+/// Tells whether somebody asked for something in a message.
+pub(super) fn is_prompt(message: &Fields<'_>) -> bool {
+    let is_asked = |part| match part {
+        Part::Text(text) => added(&text).is_none_or(|(_, rest)| !rest.is_empty()),
+        part => matches!(part, Part::Other(..)),
+    };
+    let is_user = message.text("type").as_deref() == Some("user");
+    is_user && parts(message.get("content")).into_iter().any(is_asked)
+}
+
+/// Tells whether a message only has answers of tools.
+pub(super) fn is_only_answers(message: &Fields<'_>) -> bool {
+    let parts = parts(message.get("content"));
+    !parts.is_empty() && parts.iter().all(|part| matches!(part, Part::Answer(_)))
 }
 
 /// What has been told so far, as far as it matters for the rest.
@@ -36,6 +52,10 @@ pub(super) struct Retelling<'a> {
     subagent: Option<&'a str>,
     calls: HashMap<String, OpenCall>,
     answered: HashSet<String>,
+    /// The ids of the replies that calls belong to, if they are written down with earlier ones.
+    homes: HashMap<String, String>,
+    /// Such calls that wait for their reply.
+    waiting: HashMap<String, Vec<ToolCallRecord>>,
     last: Last,
 }
 
@@ -53,7 +73,7 @@ enum Last {
 }
 
 impl<'a> Retelling<'a> {
-    pub(super) fn new(subagent: Option<&'a str>) -> Self {
+    pub(super) fn new(subagent: Option<&'a str>, homes: HashMap<String, String>) -> Self {
         Retelling {
             model: None,
             cwd: None,
@@ -61,6 +81,8 @@ impl<'a> Retelling<'a> {
             subagent,
             calls: HashMap::new(),
             answered: HashSet::new(),
+            homes,
+            waiting: HashMap::new(),
             last: Last::Well,
         }
     }
@@ -91,6 +113,13 @@ impl<'a> Retelling<'a> {
         RunCompleted { status: Some(status), error, ..RunCompleted::default() }
     }
 
+    /// Notes that the last prompt got no reply and was taken back.
+    pub(super) fn cut_short(&mut self) {
+        if let Last::Well = self.last {
+            self.last = Last::Interrupted;
+        }
+    }
+
     fn reply(
         &mut self,
         id: Option<String>,
@@ -107,8 +136,7 @@ impl<'a> Retelling<'a> {
                 part => blocks.extend(block(part)),
             }
         }
-        let recorded = fields.items("toolCalls").into_iter().filter_map(tool_call);
-        for recorded in recorded {
+        for recorded in self.recorded_calls(id.as_deref(), fields) {
             // What was done with a call says more than the call alone.
             match calls.iter_mut().find(|call| call.id.is_some() && call.id == recorded.id) {
                 Some(call) => *call = recorded,
@@ -120,14 +148,35 @@ impl<'a> Retelling<'a> {
             let call_id = call.id.get_or_insert_with(made_up);
             blocks.push(tool_use(&call.name, call_id, &call.args));
         }
-        let reply =
-            Message { model: model.clone(), message_id: id.clone(), ..Message::assistant(blocks) };
-        out.message(stamp, Kind::MessageAssistant, reply);
-        if let Some(tokens) = fields.fields("tokens") {
-            let usage = usage::of_message(&tokens);
+        let usage = fields.fields("tokens").map(|tokens| usage::of_message(&tokens));
+        let is_empty = blocks.is_empty();
+        if !is_empty {
+            let (model, message_id) = (model.clone(), id.clone());
+            let reply = Message { model, message_id, ..Message::assistant(blocks) };
+            out.message(stamp, Kind::MessageAssistant, reply);
+        } else if usage.is_none() {
+            out.system(stamp, "metadata", json!({ "message_id": id, "message_type": "gemini" }));
+        }
+        if let Some(usage) = usage {
             out.usage(stamp, &Usage { model, message_id: id, ..usage });
         }
         self.tool_calls(calls, stamp, out);
+        if is_empty {
+            // Calls are written down when they have ended: this one was to have some.
+            self.last = Last::Interrupted;
+        }
+    }
+
+    /// Returns the calls of a reply, with those that an earlier one has for it.
+    fn recorded_calls(&mut self, id: Option<&str>, fields: &Fields<'_>) -> Vec<ToolCallRecord> {
+        let mut own = id.and_then(|id| self.waiting.remove(id)).unwrap_or_default();
+        for call in fields.items("toolCalls").into_iter().filter_map(tool_call) {
+            match call.id.as_ref().and_then(|call_id| self.homes.remove(call_id)) {
+                Some(home) => self.waiting.entry(home).or_default().push(call),
+                None => own.push(call),
+            }
+        }
+        own
     }
 
     /// Tells all calls of a reply, then all answers.
@@ -191,9 +240,18 @@ impl<'a> Retelling<'a> {
         }
         let call = self.calls.get(&call_id);
         let start = call.and_then(|call| call.time);
-        let error = answer.error.filter(|_| status != ToolStatus::Completed);
+        let name = call.map(|call| call.name.clone()).or(answer.name).unwrap_or_default();
+        // Gemini calls it a success if the command could be run at all.
+        let exit_code = exit_code(&name, &answer.output).filter(|code| *code != 0);
+        let (status, error) = match (status, exit_code) {
+            (ToolStatus::Completed, Some(code)) => {
+                (ToolStatus::Failed, Some(format!("exit code {code}")))
+            }
+            (ToolStatus::Completed, None) => (ToolStatus::Completed, None),
+            (status, _) => (status, answer.error),
+        };
         let result = ToolResult {
-            name: call.map(|call| call.name.clone()).or(answer.name).unwrap_or_default(),
+            name,
             call_id,
             input: call.map(|call| call.input.clone()).unwrap_or_default(),
             output: answer.output,
@@ -213,7 +271,6 @@ impl<'a> Retelling<'a> {
         stamp: &Stamp,
         out: &mut Outbox<'_>,
     ) {
-        self.last = Last::Well;
         let (mut blocks, mut context, mut answers) = (Vec::new(), None, Vec::new());
         for part in parts(fields.get("content")) {
             match part {
@@ -236,6 +293,9 @@ impl<'a> Retelling<'a> {
             let made_up = || format!("{}#{number}", id.as_deref().unwrap_or_default());
             let call_id = answer.call_id.clone().unwrap_or_else(made_up);
             let status = status_of(&answer);
+            if !self.answered.contains(&call_id) {
+                self.last = Last::Well;
+            }
             self.answer(call_id, answer, status, stamp, out);
         }
         if let Some(kind) = context {
@@ -245,6 +305,8 @@ impl<'a> Retelling<'a> {
             let blocks = blocks.into_iter().map(|block| block.with_purpose(Purpose::Prompt));
             let prompt = Message { message_id: id, ..Message::user(blocks.collect()) };
             out.message(stamp, Kind::MessageUser, prompt);
+            // It waits for a reply.
+            self.last = Last::Interrupted;
         }
     }
 

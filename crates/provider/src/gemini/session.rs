@@ -7,10 +7,11 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::json;
 
-use super::retelling::{Retelling, told_types};
+use super::held::{Held, fields_of};
+use super::retelling::{Retelling, is_only_answers, is_prompt, told_types};
 use crate::normalizer::Normalize;
 use crate::opening::Opening;
-use crate::outbox::{Outbox, Scraps, Slot, Stamp};
+use crate::outbox::{Outbox, Scraps, Stamp};
 use crate::record::Record;
 use crate::registry::Likeness;
 use crate::value::{Fields, Value};
@@ -39,55 +40,28 @@ pub(super) struct Session {
     messages: Vec<Held>,
     /// Where among them a message stands, by its id.
     places: HashMap<String, usize>,
-}
-
-/// A message as it was last written.
-struct Held {
-    id: Option<String>,
-    source: Box<str>,
-    slot: Slot,
-    scraps: Scraps,
+    /// What checkpoints left out: a chat that is resumed forgets everything, and then recalls it.
+    dropped: HashMap<String, Held>,
+    /// How many places have been reserved.
+    ranks: usize,
+    /// Calls that are written down with an earlier reply than their own: with which, and whose.
+    homes: HashMap<String, (String, String)>,
+    /// Whether the last prompt was taken back before anybody replied.
+    was_cut_short: bool,
 }
 
 /// A message of a checkpoint.
 struct New<'a> {
     source: &'a str,
-    fields: Option<Fields<'a>>,
+    fields: Fields<'a>,
     id: Option<String>,
 }
 
 impl<'a> New<'a> {
     fn read(message: Value<'a>) -> Self {
-        let fields = message.fields();
-        let id = fields.as_ref().and_then(|fields| fields.string("id"));
-        New { source: message.source(), fields, id }
+        let fields = message.fields().unwrap_or_default();
+        New { source: message.source(), id: fields.string("id"), fields }
     }
-}
-
-/// What was there before a checkpoint.
-struct Before {
-    /// What the checkpoint repeats, and where it stood, by its id.
-    kept: HashMap<String, (usize, Held)>,
-    /// How many it does not repeat.
-    dropped: usize,
-}
-
-impl Before {
-    /// Returns the tokens of a message that the checkpoint repeats without them.
-    fn tokens_forgotten(&self, message: &New<'_>) -> Option<u64> {
-        let (_, held) = self.kept.get(message.id.as_ref()?)?;
-        let has_tokens =
-            message.fields.as_ref().is_some_and(|fields| fields.get("tokens").is_some());
-        if has_tokens { None } else { total_tokens(&fields_of(&held.source)) }
-    }
-}
-
-fn fields_of(source: &str) -> Fields<'_> {
-    Value::parse(source).ok().and_then(Value::fields).unwrap_or_default()
-}
-
-fn total_tokens(message: &Fields<'_>) -> Option<u64> {
-    message.fields("tokens")?.count("total")
 }
 
 impl Session {
@@ -98,6 +72,10 @@ impl Session {
             subagent: None,
             messages: Vec::new(),
             places: HashMap::new(),
+            dropped: HashMap::new(),
+            ranks: 0,
+            homes: HashMap::new(),
+            was_cut_short: false,
         }
     }
 
@@ -120,21 +98,80 @@ impl Session {
             self.opening.absorb(out);
         }
         for message in fields.items("messages") {
-            self.hold(message.source(), message.fields().as_ref(), out);
+            let New { source, fields, id } = New::read(message);
+            self.hold(source, &fields, id, out);
         }
     }
 
     /// Keeps a message, in the place of an earlier one with its id.
-    fn hold(&mut self, source: &str, fields: Option<&Fields<'_>>, out: &mut Outbox<'_>) {
-        let id = fields.and_then(|fields| fields.string("id"));
-        let earlier = id.as_ref().and_then(|id| self.places.get(id));
-        if let Some(earlier) = earlier.and_then(|place| self.messages.get_mut(*place)) {
-            earlier.source = source.into();
-            return out.absorb(&mut earlier.scraps);
+    fn hold(
+        &mut self,
+        source: &str,
+        fields: &Fields<'_>,
+        id: Option<String>,
+        out: &mut Outbox<'_>,
+    ) {
+        let earlier = id.as_ref().and_then(|id| self.places.get(id)).copied();
+        if let Some(place) = earlier {
+            self.note_homes(place, fields);
+            if let Some(earlier) = self.messages.get_mut(place) {
+                earlier.renew(source);
+                return out.absorb(&mut earlier.scraps);
+            }
+        }
+        self.was_cut_short = false;
+        if let Some(mut held) = id.as_ref().and_then(|id| self.dropped.remove(id)) {
+            held.renew(source);
+            out.absorb(&mut held.scraps);
+            self.move_behind(&mut held, out);
+            return self.push(held);
         }
         let mut scraps = Scraps::default();
         out.absorb(&mut scraps);
-        self.push(Held { id, source: source.into(), slot: out.reserve(), scraps });
+        let (slot, rank) = (out.reserve(), self.next_rank());
+        self.push(Held { id, source: source.into(), slot, rank, scraps });
+    }
+
+    /// Notes the calls that a message has more than before, if it is not the last reply.
+    ///
+    /// An agent that is driven by an editor writes all calls of a turn into one message, while
+    /// the replies that made them stand behind it.
+    fn note_homes(&mut self, place: usize, fields: &Fields<'_>) {
+        let behind = self.messages.get(place + 1..).unwrap_or_default();
+        let is_reply = |held: &&Held| held.fields().text("type").as_deref() == Some("gemini");
+        let home = behind.iter().rev().find(is_reply).and_then(|held| held.id.as_ref());
+        let held = self.messages.get(place).and_then(|held| Some((held, held.id.as_ref()?)));
+        let (Some(home), Some((held, with))) = (home, held) else { return };
+        let known = call_ids(&held.fields());
+        if known.is_empty() {
+            return;
+        }
+        for call_id in call_ids(fields).into_iter().filter(|id| !known.contains(id)) {
+            self.homes.entry(call_id).or_insert_with(|| (with.clone(), home.clone()));
+        }
+    }
+
+    /// Returns the replies that calls belong to, as far as those are still to be told.
+    fn take_homes(&mut self) -> HashMap<String, String> {
+        let places = std::mem::take(&mut self.places);
+        let homes = std::mem::take(&mut self.homes).into_iter();
+        let is_behind = |(with, home): &(String, String)| {
+            places.get(home).zip(places.get(with)).is_some_and(|(home, with)| home > with)
+        };
+        let homes = homes.filter(|(_, pair)| is_behind(pair));
+        homes.map(|(call_id, (_, home))| (call_id, home)).collect()
+    }
+
+    fn next_rank(&mut self) -> usize {
+        self.ranks += 1;
+        self.ranks
+    }
+
+    /// Gives up the place of a message for one behind all others.
+    fn move_behind(&mut self, message: &mut Held, out: &mut Outbox<'_>) {
+        out.fill(message.slot, Scraps::default(), |_| {});
+        message.slot = out.reserve();
+        message.rank = self.next_rank();
     }
 
     fn push(&mut self, message: Held) {
@@ -177,60 +214,76 @@ impl Session {
     /// Replaces all messages; those that were there keep their places as long as the order holds.
     fn checkpoint(&mut self, set: &Fields<'_>, messages: &[Value<'_>], out: &mut Outbox<'_>) {
         let messages: Vec<_> = messages.iter().map(|message| New::read(*message)).collect();
-        let mut before = self.keep(&messages, out);
-        let (count, dropped) = (messages.len(), before.dropped);
-        let forgotten = messages.iter().filter_map(|message| before.tokens_forgotten(message));
+        let count = messages.len();
+        let recalled = messages.iter().filter_map(|message| message.id.as_ref());
+        let recalled = recalled.filter(|id| self.dropped.contains_key(*id)).count();
+        let (mut kept, dropped) = self.keep(&messages, out);
         let facts = json!({
             "messages": count,
             "dropped": dropped,
-            "tokens_forgotten": forgotten.reduce(u64::saturating_add),
+            "recalled": (recalled > 0).then_some(recalled),
         });
         out.system(&self.stamp(set), "checkpoint", facts);
-        let mut next = Some(0);
+        let mut last_rank = Some(0);
         for New { source, fields, id } in messages {
-            let earlier = id.as_ref().and_then(|id| before.kept.remove(id));
-            let Some((place, mut held)) = earlier else {
-                // A repeated id is not news; a new one is behind all that were there.
-                next = next.filter(|_| id.is_some_and(|id| self.places.contains_key(&id)));
-                self.hold(source, fields.as_ref(), out);
+            let earlier = id.as_ref().and_then(|id| kept.remove(id));
+            let Some(mut held) = earlier else {
+                // A new message is behind all that were there, unless it says nothing new.
+                let is_known = id.as_ref().is_some_and(|id| self.places.contains_key(id));
+                last_rank = last_rank.filter(|_| is_known || is_only_answers(&fields));
+                self.hold(source, &fields, id, out);
                 continue;
             };
-            next = next.filter(|next| place >= *next).map(|_| place + 1);
-            if next.is_none() {
-                out.fill(held.slot, Scraps::default(), |_| {});
-                held.slot = out.reserve();
+            last_rank = last_rank.filter(|rank| held.rank > *rank).map(|_| held.rank);
+            if last_rank.is_none() {
+                self.move_behind(&mut held, out);
             }
-            held.source = source.into();
+            held.renew(source);
             self.push(held);
         }
     }
 
-    /// Empties the chat for a checkpoint, and takes back what that does not repeat.
-    fn keep(&mut self, messages: &[New<'_>], out: &mut Outbox<'_>) -> Before {
-        let ids: HashSet<_> = messages.iter().filter_map(|message| message.id.as_deref()).collect();
-        let mut before = Before { kept: HashMap::new(), dropped: 0 };
+    /// Empties the chat for a checkpoint; returns what that repeats, and how many it does not.
+    fn keep(
+        &mut self,
+        messages: &[New<'_>],
+        out: &mut Outbox<'_>,
+    ) -> (HashMap<String, Held>, usize) {
+        let ids: HashSet<_> = messages.iter().filter_map(|message| message.id.as_ref()).collect();
+        let (mut kept, mut dropped) = (HashMap::new(), 0);
         self.places.clear();
-        for (place, message) in std::mem::take(&mut self.messages).into_iter().enumerate() {
-            match message.id.clone().filter(|id| ids.contains(&**id)) {
-                Some(id) => drop(before.kept.insert(id, (place, message))),
+        let before = std::mem::take(&mut self.messages);
+        if let Some(last) = before.last().filter(|last| is_prompt(&last.fields())) {
+            self.was_cut_short |= last.id.as_ref().is_none_or(|id| !ids.contains(id));
+        }
+        for id in ids.iter().copied() {
+            kept.extend(self.dropped.remove_entry(id));
+        }
+        for message in before {
+            match message.id.clone() {
+                Some(id) if ids.contains(&id) => drop(kept.insert(id, message)),
+                Some(id) => {
+                    dropped += 1;
+                    self.dropped.insert(id, message);
+                }
                 None => {
-                    before.dropped += 1;
+                    dropped += 1;
                     self.drop_message(message, "checkpoint", out);
                 }
             }
         }
-        before
+        (kept, dropped)
     }
 
     /// Tells of a message that was taken back; its bytes are kept there.
     fn drop_message(&self, message: Held, reason: &str, out: &mut Outbox<'_>) {
-        let Held { id, source, slot, scraps } = message;
+        let Held { id, source, slot, scraps, .. } = message;
         let fields = fields_of(&source);
         let facts = json!({
             "message_id": id,
             "message_type": fields.text("type"),
             "reason": reason,
-            "total_tokens": total_tokens(&fields),
+            "total_tokens": fields.fields("tokens").and_then(|tokens| tokens.count("total")),
         });
         let stamp = self.stamp(&fields);
         out.fill(slot, scraps, |out| out.system(&stamp, "message_dropped", facts));
@@ -256,7 +309,7 @@ impl Normalize for Session {
         if let Some(id) = fields.text("$rewindTo") {
             self.rewind(&id, out);
         } else if fields.has("id") && is_told {
-            self.hold(record.source, Some(fields), out);
+            self.hold(record.source, fields, fields.string("id"), out);
         } else if let Some(set) = set {
             self.set(&set, out);
         } else if fields.has("sessionId") && (fields.has("projectHash") || fields.has("messages")) {
@@ -268,11 +321,17 @@ impl Normalize for Session {
     fn settle(&mut self, _: &mut Outbox<'_>) {}
 
     fn finish(&mut self, out: &mut Outbox<'_>) {
-        let mut retelling = Retelling::new(self.subagent.as_deref());
-        self.places.clear();
+        for (_, message) in std::mem::take(&mut self.dropped) {
+            self.drop_message(message, "checkpoint", out);
+        }
+        let homes = self.take_homes();
+        let mut retelling = Retelling::new(self.subagent.as_deref(), homes);
         for message in std::mem::take(&mut self.messages) {
-            let Held { id, source, slot, scraps } = message;
+            let Held { id, source, slot, scraps, .. } = message;
             out.fill(slot, scraps, |out| retelling.tell(id, &fields_of(&source), out));
+        }
+        if self.was_cut_short {
+            retelling.cut_short();
         }
         if let Some(end) = retelling.last_end {
             self.opening.begin(Some(end));
@@ -282,4 +341,9 @@ impl Normalize for Session {
         self.opening.agent.model = retelling.model.take();
         self.opening.complete(out, retelling.end());
     }
+}
+
+fn call_ids(message: &Fields<'_>) -> HashSet<String> {
+    let calls = message.items("toolCalls").into_iter().filter_map(Value::fields);
+    calls.filter_map(|call| call.string("id")).collect()
 }

@@ -20,7 +20,8 @@ use crate::value::Fields;
 pub(super) fn likeness(record: &Record<'_>) -> Likeness {
     let fields = &record.fields;
     let has = |keys: &[&str]| keys.iter().all(|key| fields.has(key));
-    let is_sure = match fields.text("type").as_deref() {
+    let kind = fields.text("type");
+    let is_sure = match kind.as_deref() {
         Some("init") => has(&["session_id", "model", "timestamp"]),
         Some("message") => has(&["role", "content", "timestamp", "delta"]),
         Some("tool_use") => has(&["tool_name", "tool_id", "parameters"]),
@@ -29,9 +30,11 @@ pub(super) fn likeness(record: &Record<'_>) -> Likeness {
         Some("result") => has(&["status", "stats", "timestamp"]),
         _ => return Likeness::No,
     };
+    let is_message = fields.text("content").is_some() && has(&["role", "timestamp"]);
+    let is_init = kind.as_deref() == Some("init") && has(&["session_id", "model"]);
     if is_sure {
         Likeness::Sure
-    } else if fields.text("content").is_some() && has(&["role", "timestamp"]) {
+    } else if is_message || is_init {
         Likeness::Maybe
     } else {
         Likeness::No

@@ -161,6 +161,17 @@ pub(super) fn status_of(answer: &Answer) -> ToolStatus {
     if answer.error.is_some() { ToolStatus::Failed } else { ToolStatus::Completed }
 }
 
+/// Returns what a shell command ended with, as its report tells below the output.
+pub(super) fn exit_code(tool: &str, output: &Json) -> Option<i64> {
+    let report = Value::parse(output.as_str()).ok().filter(|_| tool == "run_shell_command")?;
+    let report = report.text()?;
+    // The output may say anything, also something that looks like a report.
+    let below = ["Signal: ", "Background PIDs: ", "Process Group PGID: ", "</untrusted_context>"];
+    let is_below = |line: &&str| below.iter().any(|label| line.starts_with(label));
+    let line = report.trim_end().lines().rev().find(|line| !is_below(line))?;
+    line.strip_prefix("Exit Code: ")?.trim_end().parse().ok()
+}
+
 /// A call is cancelled when somebody stops it, and also when somebody does not allow it.
 fn is_refusal(answer: Option<&Answer>) -> bool {
     let error = answer.and_then(|answer| answer.error.as_deref());

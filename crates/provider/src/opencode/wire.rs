@@ -61,7 +61,16 @@ fn result(state: &Fields<'_>) -> Option<ToolResult> {
         _ => return None,
     };
     let output = state.get("output").or(error).map(Value::json).unwrap_or_default();
-    Some(ToolResult { output, error: message, status: Some(status), ..ToolResult::default() })
+    let metadata = state.fields("metadata").unwrap_or_default();
+    let exit_code = metadata.integer("exit").filter(|code| *code != 0);
+    // A command that ended badly has been completed all the same, says OpenCode.
+    let (status, error) = match (status, exit_code) {
+        (ToolStatus::Completed, Some(code)) => {
+            (ToolStatus::Failed, Some(format!("exit code {code}")))
+        }
+        (status, _) => (status, message),
+    };
+    Some(ToolResult { output, error, status: Some(status), ..ToolResult::default() })
 }
 
 /// A refusal is told like any other error, by its words alone.

@@ -1,0 +1,90 @@
+//! One message of a chat as it was last written, with what earlier versions said of it.
+//!
+//! A chat that is resumed writes its messages anew, without tokens, thoughts, tool calls and
+//! model, and with the time of the resumption. What was known of a message stays known.
+
+use crate::outbox::{Scraps, Slot};
+use crate::value::{Fields, Value};
+
+/// What a later version may leave out without taking it back.
+const LASTING: [&str; 4] = ["tokens", "thoughts", "toolCalls", "model"];
+
+/// A message as far as it is known.
+pub(super) struct Held {
+    pub(super) id: Option<String>,
+    pub(super) source: Box<str>,
+    pub(super) slot: Slot,
+    /// How many places had been reserved before its own.
+    pub(super) rank: usize,
+    pub(super) scraps: Scraps,
+}
+
+impl Held {
+    /// Returns its members.
+    pub(super) fn fields(&self) -> Fields<'_> {
+        fields_of(&self.source)
+    }
+
+    /// Takes over a later version of the message.
+    pub(super) fn renew(&mut self, source: &str) {
+        self.source = renewed(&self.source, source).unwrap_or_else(|| source.into());
+    }
+}
+
+/// Returns the members of a message.
+pub(super) fn fields_of(source: &str) -> Fields<'_> {
+    Value::parse(source).ok().and_then(Value::fields).unwrap_or_default()
+}
+
+/// Returns the later version with what only the earlier one says, if there is such a thing.
+///
+/// Of a key that stands twice the last one counts, so that it is enough to add to the end.
+fn renewed(earlier: &str, later: &str) -> Option<Box<str>> {
+    let (before, now) = (fields_of(earlier), fields_of(later));
+    let left_out = LASTING.into_iter().filter(|key| now.get(key).is_none());
+    // A message is said once, however often it is written.
+    let time = before.time("timestamp").map(|_| "timestamp");
+    let lasting: Vec<_> = left_out
+        .chain(time)
+        .filter_map(|key| Some((key, before.get(key)?.source())))
+        .filter(|(key, value)| now.get(key).is_none_or(|now| now.source() != *value))
+        .collect();
+    let mut whole = later.trim_end().strip_suffix('}')?.to_owned();
+    if lasting.is_empty() || now.iter().next().is_none() {
+        return None;
+    }
+    for (key, value) in lasting {
+        whole.extend([",\"", key, "\":", value]);
+    }
+    whole.push('}');
+    Some(whole.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::renewed;
+
+    #[test]
+    fn what_a_later_version_leaves_out_stays_known() {
+        let cases = [
+            (r#"{"tokens":{"input":1}}"#, r#"{"id":"a"}"#, r#"{"id":"a","tokens":{"input":1}}"#),
+            (r#"{"tokens":1}"#, r#"{"tokens":null}"#, r#"{"tokens":null,"tokens":1}"#),
+            (
+                r#"{"timestamp":"2026-03-01T10:00:00Z"}"#,
+                r#"{"timestamp":"2026-03-01T11:00:00Z"}"#,
+                r#"{"timestamp":"2026-03-01T11:00:00Z","timestamp":"2026-03-01T10:00:00Z"}"#,
+            ),
+        ];
+        for (earlier, later, expected) in cases {
+            assert_eq!(renewed(earlier, later).as_deref(), Some(expected), "{later}");
+        }
+    }
+
+    #[test]
+    fn what_a_later_version_says_counts() {
+        let earlier = r#"{"tokens":1,"toolCalls":[1],"content":"a","timestamp":"1"}"#;
+        for later in [r#"{"tokens":2,"toolCalls":[],"timestamp":"1"}"#, "{}", "7"] {
+            assert_eq!(renewed(earlier, later), None, "{later}");
+        }
+    }
+}
