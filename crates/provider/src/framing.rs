@@ -233,13 +233,11 @@ fn share<'a>(fragment: Fragment<'a>, line: &Arc<Vec<u8>>) -> Fragment<'a> {
     }
 }
 
-/// Takes white space and NUL bytes off both ends, and a byte order mark off the beginning.
+/// Takes a byte order mark off the beginning, and white space and NUL bytes off both ends.
 fn trim(bytes: &[u8], place: Place) -> (&[u8], Place) {
     let is_filling = |byte: &u8| byte.is_ascii_whitespace() || *byte == 0;
-    let mut content = bytes;
-    if place.offset == 0 {
-        content = content.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(content);
-    }
+    // Files that were put together have a mark in the middle.
+    let mut content = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
     let start = content.iter().position(|byte| !is_filling(byte)).unwrap_or(content.len());
     content = &content[start..];
     let skipped = bytes.len() - content.len();
