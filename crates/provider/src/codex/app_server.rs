@@ -47,6 +47,8 @@ struct AppServer {
     compacted: bool,
     /// Items that were told of once and are not worth telling twice.
     told: HashSet<String>,
+    /// Why the server would not begin, as it said last.
+    refused: Option<String>,
 }
 
 impl AppServer {
@@ -59,6 +61,7 @@ impl AppServer {
             is_newer: false,
             compacted: false,
             told: HashSet::new(),
+            refused: None,
         }
     }
 }
@@ -86,6 +89,7 @@ impl Normalize for AppServer {
 
     fn finish(&mut self, out: &mut Outbox<'_>) {
         self.threads.each(|stamp, thread| thread.cut_off(out, &stamp));
+        let refused = self.refused.take().filter(|_| self.threads.main().is_none());
         let main = self.threads.main().unwrap_or_default().to_owned();
         let thread = &self.threads.get(&main).thread;
         let (status, error) = match &thread.end {
@@ -95,6 +99,7 @@ impl Normalize for AppServer {
             }
             Some(TurnEnd::Interrupted) => (Status::Aborted, None),
             None if thread.is_in_turn() => (Status::Aborted, None),
+            None if refused.is_some() => (Status::Failed, refused),
             // A connection has no end of its own.
             None => (Status::Succeeded, None),
         };

@@ -1,23 +1,26 @@
 //! Rollouts → drafts.
 //!
 //! Text, reasoning and calls come from the Responses items, prompts and turns from the agent's
-//! own events, tokens from either. What a thread inherited from another one is named as such and
-//! neither said nor paid again. Compressed files are unpacked elsewhere.
+//! own events, tokens from either; what one of the two leaves out is taken from the other. What a
+//! thread inherited from another one is named as such and neither said nor paid again. Compressed
+//! files are unpacked elsewhere.
 
 mod events;
 mod items;
 mod lineage;
 mod outcome;
+mod prompts;
 mod session;
 mod speech;
 mod tokens;
 mod turn_items;
+mod twins;
 mod wire;
 
 use std::collections::{HashMap, HashSet};
 
-use quipu_event::Json;
 use quipu_event::payload::{RunCompleted, Status};
+use quipu_event::{Json, Timestamp};
 use serde_json::json;
 
 use self::lineage::Lineage;
@@ -55,6 +58,8 @@ pub(super) struct Rollout {
     search: Option<(String, Option<Json>)>,
     ended_agents: HashSet<String>,
     has_session: bool,
+    /// The thread, if another one began it.
+    agent_id: Option<String>,
     inherited: u32,
     unnamed_calls: u32,
 }
@@ -87,13 +92,14 @@ impl Rollout {
             search: None,
             ended_agents: HashSet::new(),
             has_session: false,
+            agent_id: None,
             inherited: 0,
             unnamed_calls: 0,
         }
     }
 
     fn take_line(&mut self, line: &Line<'_>, out: &mut Outbox<'_>) {
-        let (stamp, payload) = (Stamp::at(line.time), &line.payload);
+        let (stamp, payload) = (self.stamp(line.time), &line.payload);
         if line.kind == LineKind::SessionMeta && !self.has_session {
             return self.begin_session(payload, &stamp, out);
         }
@@ -101,7 +107,7 @@ impl Rollout {
             return self.inherit(line, &stamp, out);
         }
         if line.kind != LineKind::Event {
-            self.speech.release(out);
+            self.release(out);
         }
         match line.kind {
             LineKind::ResponseItem => self.take_item(payload, &stamp, out),
@@ -116,7 +122,7 @@ impl Rollout {
 
     /// Takes a line of the format before 0.32.
     fn take_bare(&mut self, fields: &Fields<'_>, out: &mut Outbox<'_>) {
-        let stamp = Stamp::at(fields.time("timestamp"));
+        let stamp = self.stamp(fields.time("timestamp"));
         if wire::is_bare_header(fields) {
             if self.has_session {
                 return self.take_other_session(fields, &stamp, out);
@@ -170,6 +176,22 @@ impl Rollout {
         out.system(stamp, "compaction", facts);
     }
 
+    /// Returns who the thread is, at `time`.
+    fn stamp(&self, time: Option<Timestamp>) -> Stamp {
+        match &self.agent_id {
+            Some(id) => Stamp::of_subagent(id, time),
+            None => Stamp::at(time),
+        }
+    }
+
+    /// Puts the message held back, as a prompt or as what was injected.
+    fn release(&mut self, out: &mut Outbox<'_>) {
+        if self.speech.prompts.awaits() {
+            self.forget_turn();
+        }
+        self.speech.release(out);
+    }
+
     /// Puts `run.started` now that work has begun, with what is known.
     fn begin_work(&mut self, out: &mut Outbox<'_>) {
         if !self.opening.is_put() {
@@ -212,7 +234,7 @@ impl Normalize for Rollout {
     }
 
     fn settle(&mut self, out: &mut Outbox<'_>) {
-        self.speech.release(out);
+        self.release(out);
         self.speech.end(out);
     }
 

@@ -97,8 +97,18 @@ impl AppServer {
         let request = self.pending.answer(id, envelope.sender, &result);
         let thread_id = request.as_ref().map(|request| &*request.thread_id).unwrap_or_default();
         let stamp = self.threads.stamp_if_known(thread_id, envelope.time);
+        let asked = request.as_ref().map(|request| methods::asked(&request.method));
+        // Where only the server is heard, nothing tells what it refuses.
+        let is_opening = matches!(asked, None | Some(Asked::Opening));
         if let Some(error) = envelope.message.fields("error") {
-            return out.error(&stamp, &refusal(&error));
+            let report = refusal(&error);
+            if is_opening {
+                self.refused = Some(report.message.clone());
+            }
+            return out.error(&stamp, &report);
+        }
+        if is_opening {
+            self.refused = None;
         }
         let method = request.as_ref().map(|request| &*request.method);
         if let Some(request) = &request {

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use quipu_event::payload::{Message, UsageScope};
-use quipu_event::{ContentBlock, Fidelity, Kind, Purpose};
+use quipu_event::{BlockContent, ContentBlock, Fidelity, Kind, Purpose};
 use serde_json::json;
 
 use super::meter::{Meter, Totals};
@@ -27,6 +27,8 @@ pub(in crate::codex) struct Thread {
     refused: HashSet<String>,
     prompt: Option<Prompt>,
     last_prompt: Option<String>,
+    /// The item that repeats a prompt which had no id.
+    repeated_prompt: Option<String>,
 }
 
 /// How a turn ended.
@@ -173,6 +175,9 @@ impl Thread {
         id: &str,
         blocks: Vec<ContentBlock>,
     ) {
+        if self.is_prompt_again(id, &blocks) {
+            return out.system(stamp, "repeated", json!({ "topic": "prompt" }));
+        }
         self.rest(out);
         let mut scraps = Scraps::default();
         let slot = out.reserve();
@@ -190,14 +195,15 @@ impl Thread {
         id: &str,
         blocks: Vec<ContentBlock>,
     ) {
-        match &mut self.prompt {
-            Some(prompt) if prompt.id == id => {
-                out.absorb(&mut prompt.scraps);
-                prompt.message = Message::user(blocks);
-                self.put_prompt(out);
-            }
-            _ => self.prompt(out, stamp, blocks),
+        if let Some(prompt) = self.prompt.as_mut().filter(|prompt| prompt.id == id) {
+            out.absorb(&mut prompt.scraps);
+            prompt.message = Message::user(blocks);
+            return self.put_prompt(out);
         }
+        if self.is_prompt_again(id, &blocks) {
+            return out.system(stamp, "repeated", json!({ "topic": "prompt" }));
+        }
+        self.prompt(out, stamp, blocks);
     }
 
     /// Takes a refusal of a call, told once.
@@ -231,6 +237,23 @@ impl Thread {
     pub(in crate::codex) fn settle(&mut self, out: &mut Outbox<'_>) {
         self.put_prompt(out);
         self.voice.cut_off(out);
+    }
+
+    /// Tells whether an item is a prompt that was told before without an id.
+    fn is_prompt_again(&mut self, id: &str, blocks: &[ContentBlock]) -> bool {
+        if self.repeated_prompt.as_deref() == Some(id) {
+            return true;
+        }
+        let text = blocks.iter().find_map(|block| match &block.content {
+            BlockContent::Text { text } => Some(&**text),
+            _ => None,
+        });
+        let is_again = text.is_some() && text == self.last_prompt.as_deref();
+        if is_again {
+            self.last_prompt = None;
+            self.repeated_prompt = Some(id.to_owned());
+        }
+        is_again
     }
 
     fn put_prompt(&mut self, out: &mut Outbox<'_>) {

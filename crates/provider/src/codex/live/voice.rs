@@ -4,7 +4,7 @@
 //! to the next. Items that come piece by piece hold the reply open until they are completed; the
 //! completed item counts, whatever the pieces said.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 
 use quipu_event::payload::{ToolCall, ToolResult};
 use quipu_event::{BlockContent, ContentBlock, Fidelity, Json};
@@ -16,6 +16,9 @@ use crate::reply::Reply;
 
 /// Of a call's running output so much is kept.
 const OUTPUT_KEPT: usize = 1024 * 1024;
+
+/// So many items without an id are remembered.
+const NAMELESS_KEPT: usize = 4;
 
 /// What one thread says.
 #[derive(Default)]
@@ -32,6 +35,8 @@ pub(in crate::codex) struct Voice {
     said: HashSet<String>,
     /// What has been given of items that were still in progress.
     given: HashMap<String, String>,
+    /// What was said lately by items without an id, which the newer protocol may say again.
+    nameless: VecDeque<(Growth, String)>,
 }
 
 struct Part {
@@ -86,6 +91,10 @@ impl Voice {
         growth: Growth,
         text: String,
     ) {
+        if self.is_said_again(id, growth, &text) {
+            self.note_said(id);
+            return self.absorb_or(out, stamp, "repeated", json!({ "item_id": id }));
+        }
         let text = match self.given.remove(id) {
             Some(given) if given == text => {
                 self.note_said(id);
@@ -95,6 +104,7 @@ impl Voice {
             None => text,
         };
         self.speak(out, stamp);
+        self.adopt(id, growth);
         let block = growth.content(text).vouched_by(Fidelity::AgentEmitted);
         match self.growing(id, growth) {
             Some(part) => part.progress = Progress::Done(block),
@@ -117,11 +127,16 @@ impl Voice {
             return self.absorb_or(out, stamp, "progress", json!({ "item_id": id, "late": true }));
         }
         self.speak(out, stamp);
+        let is_adopted = self.adopt(id, growth);
         let part = self.growing(id, growth).map(|part| &mut part.progress);
         let Some(Progress::Growing(_, text, at)) = part else {
             let progress = Progress::Growing(growth, piece.to_owned(), section);
             return self.parts.push(Part { id: id.to_owned(), progress });
         };
+        if is_adopted && text.ends_with(piece) {
+            // The last piece of the older protocol is the first of the newer one.
+            return;
+        }
         if section != *at && !text.is_empty() && !piece.is_empty() {
             text.push_str("\n\n");
         }
@@ -246,6 +261,30 @@ impl Voice {
         }
     }
 
+    /// Tells whether an item says what one without an id has said before.
+    ///
+    /// Where the newer protocol is first heard in the middle of a turn, the older one may have
+    /// told the same already.
+    fn is_said_again(&mut self, id: &str, growth: Growth, text: &str) -> bool {
+        if id.is_empty() {
+            if self.nameless.len() == NAMELESS_KEPT {
+                self.nameless.pop_front();
+            }
+            self.nameless.push_back((growth, text.to_owned()));
+            return false;
+        }
+        let is_it = |(sort, said): &(Growth, String)| *sort == growth && said == text;
+        let Some(place) = self.nameless.iter().position(is_it) else { return false };
+        self.nameless.remove(place);
+        if self.parts.len() > 1 {
+            // It may have been begun; what there is of it is no more than a beginning.
+            let is_begun =
+                |part: &Part| part.id == id && matches!(part.progress, Progress::Growing(..));
+            self.parts.retain(|part| !is_begun(part));
+        }
+        true
+    }
+
     fn note_said(&mut self, id: &str) {
         if !id.is_empty() {
             self.said.insert(id.to_owned());
@@ -268,6 +307,16 @@ impl Voice {
             part.id == id && matches!(part.progress, Progress::Growing(sort, ..) if sort == growth)
         };
         self.parts.iter_mut().find(is_it)
+    }
+
+    /// Gives a part in progress that has no id the one under which the newer protocol goes on
+    /// with it; returns whether there was one.
+    fn adopt(&mut self, id: &str, growth: Growth) -> bool {
+        if id.is_empty() || self.growing(id, growth).is_some() {
+            return false;
+        }
+        let part = self.growing("", growth);
+        part.map(|part| id.clone_into(&mut part.id)).is_some()
     }
 
     fn set(&mut self, id: &str, progress: Progress) {

@@ -5,7 +5,7 @@ use quipu_event::payload::ErrorReport;
 use serde_json::{Value as Fact, json};
 
 use super::outcome::Outcome;
-use super::speech::prompt_text;
+use super::prompts::prompt_text;
 use super::wire::duration_ms;
 use super::{Rollout, Turn};
 use crate::outbox::{Outbox, Stamp};
@@ -65,11 +65,11 @@ const NOTED: &[(&str, &str)] = &[
 impl Rollout {
     /// Takes an event.
     pub(super) fn take_event(&mut self, event: &Fields<'_>, stamp: &Stamp, out: &mut Outbox<'_>) {
-        let Some(kind) = event.text("type") else { return self.speech.release(out) };
+        let Some(kind) = event.text("type") else { return self.release(out) };
         match &*kind {
             "user_message" => return self.take_user_message(event, stamp, out),
             "item_completed" => return self.take_turn_item(event, stamp, out),
-            _ => self.speech.release(out),
+            _ => self.release(out),
         }
         match &*kind {
             "token_count" => self.take_token_count(event, stamp, out),
@@ -102,7 +102,7 @@ impl Rollout {
     fn take_user_message(&mut self, event: &Fields<'_>, stamp: &Stamp, out: &mut Outbox<'_>) {
         let kind = event.text("kind").filter(|kind| kind != "plain");
         if let Some(kind) = kind {
-            self.speech.release(out);
+            self.release(out);
             return out.system(stamp, "context", json!({ "topic": kind }));
         }
         let text = event.string("message").unwrap_or_default();

@@ -6,7 +6,8 @@ use serde_json::json;
 
 use super::Rollout;
 use super::outcome::Outcome;
-use super::speech::prompt_text;
+use super::prompts::HeldMessage;
+use super::twins::Sort;
 use super::wire::{CallItem, injected_kind, texts};
 use crate::calls::Seen;
 use crate::outbox::{Outbox, Stamp};
@@ -58,27 +59,15 @@ impl Rollout {
         stamp: &Stamp,
         out: &mut Outbox<'_>,
     ) {
-        let is_user = item.text("role").as_deref() == Some("user");
-        if is_user && item.text("type").as_deref() == Some("message") {
-            let parts = texts(item, "content");
-            if parts.iter().any(|text| injected_kind(text).is_none()) {
-                let blocks = parts.into_iter().map(prompt_text).chain(attachments(item));
-                return self.speech.prompt(out, stamp, item.string("id"), blocks.collect());
-            }
-        }
         self.take_item(item, stamp, out);
-        self.speech.release(out);
+        self.release(out);
     }
 
     fn take_message(&mut self, item: &Fields<'_>, stamp: &Stamp, out: &mut Outbox<'_>) {
         let role = item.text("role").unwrap_or_default();
         match &*role {
             "assistant" => self.take_assistant_message(item, stamp, out),
-            "user" => {
-                let kind = texts(item, "content").iter().find_map(|text| injected_kind(text));
-                let kind = kind.unwrap_or_else(|| "user".to_owned());
-                self.speech.hold(out, stamp, kind, attachments(item));
-            }
+            "user" => self.speech.hold(out, user_message(item, stamp)),
             _ => out.system(stamp, "context", json!({ "topic": role })),
         }
     }
@@ -86,22 +75,29 @@ impl Rollout {
     fn take_assistant_message(&mut self, item: &Fields<'_>, stamp: &Stamp, out: &mut Outbox<'_>) {
         self.begin_work(out);
         let mut blocks = Vec::new();
+        let mut is_given = false;
         if let Some(text) = item.string("content") {
-            blocks.push(ContentBlock::text(Fidelity::AgentEmitted, text));
+            is_given = self.speech.note(Sort::Text, &text);
+            let is_new = !is_given;
+            blocks.extend(is_new.then(|| ContentBlock::text(Fidelity::AgentEmitted, text)));
         }
         for part in item.items("content") {
             let Some(fields) = part.fields() else { continue };
             let content = match fields.string("text").or_else(|| fields.string("refusal")) {
-                Some(text) => {
-                    self.speech.note(&text);
-                    BlockContent::Text { text }
+                Some(text) if self.speech.note(Sort::Text, &text) => {
+                    is_given = true;
+                    continue;
                 }
+                Some(text) => BlockContent::Text { text },
                 None => BlockContent::Other {
                     block_type: fields.string("type").unwrap_or_default(),
                     content: Some(part.json()),
                 },
             };
             blocks.push(content.vouched_by(Fidelity::AgentEmitted));
+        }
+        if is_given && blocks.is_empty() {
+            return self.speech.repeat(out, stamp);
         }
         let reply = self.speech.reply(out, stamp, self.model.as_deref());
         if reply.message.message_id.is_none() {
@@ -112,12 +108,16 @@ impl Rollout {
 
     fn take_reasoning(&mut self, item: &Fields<'_>, stamp: &Stamp, out: &mut Outbox<'_>) {
         self.begin_work(out);
-        let mut parts = texts(item, "summary");
-        if parts.is_empty() {
-            parts = texts(item, "content");
+        let (mut parts, mut content) = (texts(item, "summary"), texts(item, "content"));
+        let had_parts = !parts.is_empty() || !content.is_empty();
+        // Events tell the summary, or the reasoning itself, or both.
+        parts.retain(|part| !self.speech.note(Sort::Thinking, part));
+        content.retain(|part| !self.speech.note(Sort::Thinking, part));
+        if had_parts && parts.is_empty() && content.is_empty() {
+            return self.speech.repeat(out, stamp);
         }
-        for part in &parts {
-            self.speech.note(part);
+        if parts.is_empty() {
+            parts = content;
         }
         let thinking = match parts.len() {
             1 => parts.remove(0).into_owned(),
@@ -233,6 +233,34 @@ fn take_agent_message(item: &Fields<'_>, stamp: &Stamp, out: &mut Outbox<'_>) {
         "recipient": item.text("recipient"),
     });
     out.system(stamp, "agent_message", facts);
+}
+
+/// Reads a message of the user's role.
+fn user_message(item: &Fields<'_>, stamp: &Stamp) -> HeldMessage {
+    let (mut kind, mut said) = (None, Vec::new());
+    let parts = texts(item, "content").into_iter().chain(item.text("content"));
+    for text in parts.filter(|text| !is_image_mark(text)) {
+        match injected_kind(&text) {
+            Some(injected) => kind = kind.or(Some(injected)),
+            None => said.push(text.into_owned()),
+        }
+    }
+    let attachments = attachments(item);
+    let is_prompt = !said.is_empty() || !attachments.is_empty();
+    let kind = kind.unwrap_or_else(|| "user".to_owned());
+    HeldMessage {
+        stamp: stamp.clone(),
+        id: item.string("id"),
+        injected: (!is_prompt).then_some(kind),
+        texts: said,
+        attachments,
+    }
+}
+
+/// Tells whether a text only stands around an image: `<image name=[Image #1]>`, `</image>`.
+fn is_image_mark(text: &str) -> bool {
+    let text = text.trim();
+    text == "</image>" || (text.starts_with("<image") && text.find('>') == Some(text.len() - 1))
 }
 
 /// Returns what a message has besides text.

@@ -21,11 +21,15 @@ impl Rollout {
             let labels = labels.into_iter().map(|(name, value)| (name.to_owned(), value));
             started.labels = Some(labels.collect());
         }
+        if thread.is_subagent {
+            self.agent_id.clone_from(&thread.id);
+        }
         started.session_id = thread.id;
         started.cwd = thread.cwd;
         self.opening.agent.cli_version = thread.cli_version;
         self.opening.absorb(out);
         if self.opening.is_put() {
+            let stamp = &self.stamp(stamp.time);
             // The file began in the middle of something.
             out.system(
                 stamp,

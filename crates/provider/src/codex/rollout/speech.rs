@@ -2,42 +2,36 @@
 //!
 //! A reply is all reasoning, text and calls up to the tokens it cost, or to the first answer of a
 //! tool when they are known already. The agent's own events repeat what the items say; they
-//! only lend their bytes, unless the items never come. A message of the user's role is a prompt
-//! only if the agent's own event about it follows.
+//! only lend their bytes, unless the items never come. Which message is a prompt is decided in
+//! [`super::prompts`].
 
 use std::collections::HashSet;
-use std::hash::{DefaultHasher, Hash, Hasher};
 
-use quipu_event::payload::{Message, Usage};
-use quipu_event::{BlockContent, ContentBlock, Fidelity, Kind, Purpose};
+use quipu_event::payload::Usage;
+use quipu_event::{BlockContent, Fidelity};
 
-use crate::outbox::{Outbox, Scraps, Stamp};
+use super::prompts::Prompts;
+use super::twins::{self, Sort, Told};
+use crate::outbox::{Outbox, Stamp};
 use crate::reply::Reply;
 
 /// What is being said.
 #[derive(Default)]
 pub(super) struct Speech {
+    pub(super) prompts: Prompts,
     open: Option<OpenReply>,
-    held: Option<HeldMessage>,
-    /// What items of this turn have said, to know late repetitions.
+    /// What items of this turn have said before any event did, to know late repetitions.
     said: HashSet<u64>,
+    /// What replies of this turn have taken from events, whose items may still come.
+    given: HashSet<u64>,
 }
 
 struct OpenReply {
     reply: Reply,
-    /// What events told before the items did.
-    told: Vec<ContentBlock>,
+    /// What events told and no item has said yet.
+    told: Vec<Told>,
     /// Whether a tool has answered: whatever is said next is another reply.
     is_answered: bool,
-}
-
-/// A message of the user's role that may be a prompt or something injected.
-struct HeldMessage {
-    stamp: Stamp,
-    kind: String,
-    /// Images and the like, which the event does not have.
-    attachments: Vec<ContentBlock>,
-    scraps: Scraps,
 }
 
 impl Speech {
@@ -60,9 +54,26 @@ impl Speech {
         &mut open.reply
     }
 
-    /// Notes that an item has said `text`.
-    pub(super) fn note(&mut self, text: &str) {
-        self.said.insert(fingerprint(text));
+    /// Notes that an item says `text`; returns whether a reply has taken it from an event already.
+    pub(super) fn note(&mut self, sort: Sort, text: &str) -> bool {
+        let print = twins::fingerprint(sort, text);
+        if self.given.remove(&print) {
+            return true;
+        }
+        let is_told =
+            self.open.as_mut().is_some_and(|open| twins::settle(&mut open.told, sort, text));
+        if !is_told {
+            self.said.insert(print);
+        }
+        false
+    }
+
+    /// Keeps the bytes of a record that says nothing new.
+    pub(super) fn repeat(&mut self, out: &mut Outbox<'_>, stamp: &Stamp) {
+        match &mut self.open {
+            Some(open) => open.reply.absorb(out),
+            None => out.system(stamp, "repeated", serde_json::Value::Null),
+        }
     }
 
     /// Takes what an event tells of the reply.
@@ -73,21 +84,18 @@ impl Speech {
         model: Option<&str>,
         content: BlockContent,
     ) {
-        let text = match &content {
-            BlockContent::Text { text } => text,
-            BlockContent::Thinking { thinking, .. } => thinking,
-            _ => return,
-        };
-        if self.said.contains(&fingerprint(text)) {
-            match &mut self.open {
-                Some(open) => open.reply.absorb(out),
-                None => out.system(stamp, "repeated", serde_json::Value::Null),
-            }
-            return;
+        let is_said = twins::said_by(&content).is_none_or(|(sort, text)| {
+            let reply = self.open.as_ref().map(|open| &*open.reply.message.blocks);
+            self.said.contains(&twins::fingerprint(sort, text))
+                || reply.is_some_and(|blocks| twins::is_said_in(blocks, sort, text))
+        });
+        if is_said {
+            return self.repeat(out, stamp);
         }
         self.reply(out, stamp, model);
         if let Some(open) = &mut self.open {
-            open.told.push(content.vouched_by(Fidelity::AgentEmitted));
+            let at = open.reply.message.blocks.len();
+            open.told.push(Told { at, block: content.vouched_by(Fidelity::AgentEmitted) });
         }
     }
 
@@ -117,17 +125,18 @@ impl Speech {
     ///
     /// An interrupted turn's items are written behind its end.
     pub(super) fn pause(&mut self, out: &mut Outbox<'_>) {
-        if self.open.as_ref().is_some_and(|open| !open.reply.message.blocks.is_empty()) {
+        let is_whole = |open: &OpenReply| {
+            open.told.iter().all(Told::is_silent) && !open.reply.message.blocks.is_empty()
+        };
+        if self.open.as_ref().is_some_and(is_whole) {
             self.end(out);
         }
     }
 
-    /// Ends the reply.
+    /// Ends the reply; what only events have told of it is said where they told it.
     pub(super) fn end(&mut self, out: &mut Outbox<'_>) {
         let Some(OpenReply { mut reply, told, .. }) = self.open.take() else { return };
-        if reply.message.blocks.is_empty() {
-            reply.message.blocks = told;
-        }
+        twins::fold(&mut reply.message.blocks, told, &mut self.given);
         if let Some(usage) = &mut reply.usage {
             usage.message_id.clone_from(&reply.message.message_id);
         }
@@ -138,62 +147,6 @@ impl Speech {
     pub(super) fn begin_turn(&mut self, out: &mut Outbox<'_>) {
         self.end(out);
         self.said.clear();
+        self.given.clear();
     }
-
-    /// Holds a message of the user's role back until it is known what it is.
-    pub(super) fn hold(
-        &mut self,
-        out: &mut Outbox<'_>,
-        stamp: &Stamp,
-        kind: String,
-        attachments: Vec<ContentBlock>,
-    ) {
-        let mut scraps = Scraps::default();
-        out.absorb(&mut scraps);
-        self.held = Some(HeldMessage { stamp: stamp.clone(), kind, attachments, scraps });
-    }
-
-    /// Puts the message held back as what was injected, for nobody has called it a prompt.
-    pub(super) fn release(&mut self, out: &mut Outbox<'_>) {
-        let Some(HeldMessage { stamp, kind, scraps, .. }) = self.held.take() else { return };
-        let facts = serde_json::json!({ "topic": kind });
-        out.put_with(scraps, |out| out.system(&stamp, "context", facts));
-    }
-
-    /// Puts a prompt; the message held back is its other half.
-    pub(super) fn prompt(
-        &mut self,
-        out: &mut Outbox<'_>,
-        stamp: &Stamp,
-        id: Option<String>,
-        mut blocks: Vec<ContentBlock>,
-    ) {
-        self.begin_turn(out);
-        let (mut scraps, mut begun) = (Scraps::default(), stamp.clone());
-        if let Some(held) = self.held.take() {
-            (scraps, begun) = (held.scraps, held.stamp);
-            let has_attachments = |block: &ContentBlock| is_attachment(block);
-            if !blocks.iter().any(has_attachments) {
-                blocks.extend(held.attachments);
-            }
-        }
-        out.absorb(&mut scraps);
-        let message = Message { message_id: id, ..Message::user(blocks) };
-        out.put_with(scraps, |out| out.message(&begun, Kind::MessageUser, message));
-    }
-}
-
-/// Makes a block of what the user wrote.
-pub(super) fn prompt_text(text: impl Into<String>) -> ContentBlock {
-    ContentBlock::text(Fidelity::AgentEmitted, text).with_purpose(Purpose::Prompt)
-}
-
-fn is_attachment(block: &ContentBlock) -> bool {
-    matches!(block.content, BlockContent::Other { .. })
-}
-
-fn fingerprint(text: &str) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    text.hash(&mut hasher);
-    hasher.finish()
 }

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::Rollout;
 use super::events::{as_text, as_thinking};
-use super::speech::prompt_text;
+use super::prompts::prompt_text;
 use super::wire::texts;
 use crate::outbox::{Outbox, Stamp};
 use crate::value::{Fields, Value};
@@ -39,7 +39,7 @@ impl Rollout {
             self.forget_turn();
             return self.speech.prompt(out, stamp, item.string("id"), blocks);
         }
-        self.speech.release(out);
+        self.release(out);
         match &*kind {
             "AgentMessage" => self.tell_parts(&item, "content", as_text, stamp, out),
             "Reasoning" => {

@@ -113,6 +113,8 @@ pub(super) struct Thread {
     pub(super) cwd: Option<String>,
     pub(super) cli_version: Option<String>,
     pub(super) parent: Option<String>,
+    /// Whether another thread began it to have something done.
+    pub(super) is_subagent: bool,
     pub(super) forked_from: Option<String>,
     pub(super) has_history_elsewhere: bool,
     pub(super) own_from_ordinal: Option<u64>,
@@ -126,7 +128,10 @@ const LABELS: &[&str] =
 
 impl Thread {
     pub(super) fn read(meta: &Fields<'_>) -> Self {
-        let spawn = meta.fields("source").and_then(|source| source.fields("subagent"));
+        let source = meta.fields("source");
+        let is_spawned = source.as_ref().is_some_and(|source| source.has("subagent"))
+            || meta.text("thread_source").as_deref() == Some("subagent");
+        let spawn = source.and_then(|source| source.fields("subagent"));
         let spawn = spawn.and_then(|subagent| subagent.fields("thread_spawn")).unwrap_or_default();
         let mut labels = Vec::new();
         for name in LABELS {
@@ -138,11 +143,13 @@ impl Thread {
             let name = source.text().map_or_else(|| "subagent".to_owned(), Cow::into_owned);
             labels.push(("source", name));
         }
+        let parent = meta.string("parent_thread_id").or_else(|| spawn.string("parent_thread_id"));
         Thread {
+            is_subagent: is_spawned || parent.is_some(),
             id: meta.string("id").or_else(|| meta.string("session_id")),
             cwd: meta.string("cwd"),
             cli_version: meta.string("cli_version"),
-            parent: meta.string("parent_thread_id").or_else(|| spawn.string("parent_thread_id")),
+            parent,
             forked_from: meta.string("forked_from_id"),
             has_history_elsewhere: meta.get("history_base").is_some(),
             own_from_ordinal: meta.count("subagent_history_start_ordinal"),
@@ -234,11 +241,20 @@ pub(super) fn texts<'a>(fields: &Fields<'a>, key: &str) -> Vec<Cow<'a, str>> {
     items.filter_map(|item| item.text().or_else(|| item.fields()?.text("text"))).collect()
 }
 
+/// How a message begins that the agent writes in the user's role without a tag around it.
+const INJECTED: &[(&str, &str)] = &[
+    ("# AGENTS.md", "agents_md"),
+    ("Another language model started to solve this problem", "compaction_summary"),
+    ("You were originally given instructions from a user", "compaction_summary"),
+    ("Warning: apply_patch was requested via", "warning"),
+    ("Warning: The maximum number of unified exec processes", "warning"),
+];
+
 /// Returns what a message of the user's role is when the user did not write it.
 pub(super) fn injected_kind(text: &str) -> Option<String> {
     let text = text.trim_start();
-    if text.starts_with("# AGENTS.md") {
-        return Some("agents_md".to_owned());
+    if let Some((_, kind)) = INJECTED.iter().find(|(start, _)| text.starts_with(start)) {
+        return Some((*kind).to_owned());
     }
     let tag = text.strip_prefix('<')?.split(['>', ' ', '\n']).next()?;
     let is_name = |byte: u8| byte.is_ascii_lowercase() || byte == b'_' || byte == b'-';
