@@ -13,6 +13,7 @@ use serde_json::value::RawValue;
 
 use crate::encode::{EncodeError, MAX_DEPTH, write_value};
 use crate::escape::find_special;
+use crate::surrogates::mend_surrogates;
 
 /// The name under which `serde_json` lets text through unchanged; a test holds us to it.
 pub(crate) const RAW_TOKEN: &str = "$serde_json::private::RawValue";
@@ -137,13 +138,6 @@ impl Json {
     }
 }
 
-impl From<&RawValue> for Json {
-    /// Takes over a value that was read in passing. Its nesting is looked at when it is written.
-    fn from(raw: &RawValue) -> Self {
-        Json::from_valid(raw.get())
-    }
-}
-
 impl Default for Json {
     fn default() -> Self {
         Json::null()
@@ -243,36 +237,10 @@ pub(crate) fn compact(text: &str) -> String {
         match piece {
             Piece::Mark(b' ' | b'\t' | b'\n' | b'\r') => {}
             Piece::Mark(byte) => out.push(byte as char),
-            Piece::String(literal) if literal.contains("\\u") => mend_surrogates(&mut out, literal),
-            Piece::String(literal) => out.push_str(literal),
+            Piece::String(literal) => out.push_str(&mend_surrogates(literal)),
         }
     }
     out
-}
-
-/// Appends a string literal, with each `\uD800`-like escape that has no partner as `\ufffd`.
-fn mend_surrogates(out: &mut String, literal: &str) {
-    let unit = |at: usize| {
-        let digits = literal.get(at..at + 6)?.strip_prefix("\\u")?;
-        u16::from_str_radix(digits, 16).ok()
-    };
-    let mut rest = 0;
-    let mut at = 0;
-    while let Some(found) = literal[at..].find('\\') {
-        at += found;
-        match unit(at) {
-            Some(0xD800..=0xDBFF) if matches!(unit(at + 6), Some(0xDC00..=0xDFFF)) => at += 12,
-            Some(0xD800..=0xDFFF) => {
-                out.push_str(&literal[rest..at]);
-                out.push_str("\\ufffd");
-                at += 6;
-                rest = at;
-            }
-            Some(_) => at += 6,
-            None => at += 2,
-        }
-    }
-    out.push_str(&literal[rest..]);
 }
 
 /// The pieces of valid JSON text: string literals with their quotes, and single bytes between.

@@ -104,6 +104,7 @@ pub mod payload;
 mod raw;
 mod rewrite;
 pub mod schema;
+mod surrogates;
 mod time;
 mod vocabulary;
 
@@ -120,4 +121,5 @@ pub use loose::write_loose_draft;
 pub use payload::Payload;
 pub use raw::{Origin, Raw};
 pub use rewrite::StringPlace;
+pub use surrogates::mend_surrogates;
 pub use time::{Timestamp, TimestampError};

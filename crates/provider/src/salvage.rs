@@ -3,10 +3,11 @@
 use std::borrow::Cow;
 
 use memchr::memmem;
+use quipu_event::mend_surrogates;
 use serde_json::value::RawValue;
 
 use crate::framing::Sink;
-use crate::mend::{escape_control_bytes, mend_surrogates};
+use crate::mend::escape_control_bytes;
 use crate::record::{Fragment, Place, Record, Worth};
 use crate::value::{Fields, Members, Value};
 
