@@ -6,7 +6,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::PathBuf;
 
 use quipu_event::payload::{Payload, PayloadError};
-use quipu_event::{Event, Kind, RunId};
+use quipu_event::{Event, Kind, RunId, StepPath};
 
 use crate::error::ReadError;
 use crate::layout::{DIR_MODE, FILE_MODE, Layout, excess_mode};
@@ -219,8 +219,7 @@ struct Fold {
     last_seq: u64,
     ended: bool,
     spans: OpenSpans,
-    calls: HashSet<u64>,
-    open_calls: HashSet<u64>,
+    calls: Calls,
     children: Vec<RunId>,
     /// The line of each start whose line is not its number, as it is behind damage.
     lines: HashMap<u64, u64>,
@@ -234,8 +233,7 @@ impl Fold {
             last_seq: 0,
             ended: false,
             spans: OpenSpans::default(),
-            calls: HashSet::new(),
-            open_calls: HashSet::new(),
+            calls: Calls::default(),
             children: Vec::new(),
             lines: HashMap::new(),
         }
@@ -254,11 +252,14 @@ impl Fold {
             });
         }
         match event.decode_payload() {
-            Ok(Payload::ToolCall(call)) => self.check_call(&call.call_id, found),
-            Ok(Payload::ToolResult(result)) => self.check_result(&result.call_id, found),
+            Ok(Payload::ToolCall(call)) => self.calls.check_call(event, &call.call_id, found),
+            Ok(Payload::ToolResult(result)) => {
+                self.calls.check_result(event, &result.call_id, found);
+            }
             Ok(_) => {}
             Err(error) => found(FindingKind::Payload(error)),
         }
+        self.calls.note_round(event);
         if event.kind == Kind::CallWorkflowStarted {
             self.children.extend(event.child_run_id.clone());
         }
@@ -287,20 +288,6 @@ impl Fold {
         }
     }
 
-    fn check_call(&mut self, call_id: &str, found: &mut impl FnMut(FindingKind)) {
-        let key = hash(call_id);
-        if !self.calls.insert(key) {
-            found(FindingKind::CallTwice { call_id: call_id.to_owned() });
-        }
-        self.open_calls.insert(key);
-    }
-
-    fn check_result(&mut self, call_id: &str, found: &mut impl FnMut(FindingKind)) {
-        if !self.open_calls.remove(&hash(call_id)) {
-            found(FindingKind::ResultWithoutCall { call_id: call_id.to_owned() });
-        }
-    }
-
     fn check_end(&mut self, found: &mut impl FnMut(u64, FindingKind)) {
         let spans = std::mem::take(&mut self.spans);
         for span in spans.into_innermost_first() {
@@ -311,10 +298,54 @@ impl Fold {
     }
 }
 
+/// Which tool calls were made.
+///
+/// An agent numbers its calls within one question: the same id may be used by another step, by
+/// another attempt, or in the next turn of a conversation. In a run that is one session, an id is
+/// used once.
+#[derive(Default)]
+struct Calls {
+    made: HashSet<u64>,
+    open: HashSet<u64>,
+    /// The line that last asked an agent something, for each step that is being executed.
+    rounds: HashMap<StepPath, u64>,
+}
+
+impl Calls {
+    fn note_round(&mut self, event: &Event) {
+        if event.path.is_root() {
+            return;
+        }
+        match event.kind {
+            Kind::StepStarted | Kind::MessageUser => {
+                self.rounds.insert(event.path.clone(), event.seq);
+            }
+            Kind::StepCompleted => {
+                self.rounds.remove(&event.path);
+            }
+            _ => {}
+        }
+    }
+
+    fn check_call(&mut self, event: &Event, call_id: &str, found: &mut impl FnMut(FindingKind)) {
+        let round = self.rounds.get(&event.path).copied().unwrap_or_default();
+        if !self.made.insert(hash((event.path.as_str(), round, call_id))) {
+            found(FindingKind::CallTwice { call_id: call_id.to_owned() });
+        }
+        self.open.insert(hash((event.path.as_str(), call_id)));
+    }
+
+    fn check_result(&mut self, event: &Event, call_id: &str, found: &mut impl FnMut(FindingKind)) {
+        if !self.open.remove(&hash((event.path.as_str(), call_id))) {
+            found(FindingKind::ResultWithoutCall { call_id: call_id.to_owned() });
+        }
+    }
+}
+
 /// Ids are compared by hash: a run may make millions of calls, and all of them must be known.
-fn hash(text: &str) -> u64 {
+fn hash(what: impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
-    text.hash(&mut hasher);
+    what.hash(&mut hasher);
     hasher.finish()
 }
 

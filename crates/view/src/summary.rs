@@ -110,8 +110,8 @@ impl Summary {
             Payload::StepStarted(step) => self.begin_step(event, &step),
             Payload::StepCompleted(step) => self.end_step(event, &step),
             Payload::Message(message) => self.note_message(&event.kind, &message),
-            Payload::ToolCall(call) => self.note_call(*call),
-            Payload::ToolResult(result) => self.note_result(*result),
+            Payload::ToolCall(call) => self.note_call(&event.path, *call),
+            Payload::ToolResult(result) => self.note_result(&event.path, *result),
             Payload::Usage(usage) => self.note_usage(&usage),
             _ => {}
         }

@@ -304,3 +304,32 @@ fn beyond_a_thousand_findings_are_only_counted() {
     assert_eq!((report.findings.len(), report.more, report.events), (1000, 234, 0));
     assert!(!report.is_sound());
 }
+
+#[test]
+fn agents_may_number_their_calls_alike() {
+    let at = |draft: Draft, path: &str| draft.at(path.into(), 0);
+    let ask = || Draft::new(Kind::MessageUser, &json!({ "role": "user", "blocks": [] })).unwrap();
+    let storage = TestStorage::new();
+    let mut drafts = vec![run_started("x")];
+    for path in ["left", "right", "left"] {
+        drafts.extend([
+            step_started(path),
+            at(tool_call("item_0"), path),
+            at(tool_result("item_0"), path),
+            at(ask(), path),
+            at(tool_call("item_0"), path),
+            at(tool_result("item_0"), path),
+            step_completed(path, Status::Succeeded),
+        ]);
+    }
+    drafts.push(run_completed("x", Status::Succeeded));
+    storage.record("r", drafts);
+    check("the same ids in other steps, attempts and turns", &storage, "r", &[]);
+
+    rewrite(&storage, "r", |lines| {
+        lines.insert(3, lines[2].clone());
+        renumber(lines);
+    });
+    let twice = "line 4, byte #: tool call \"item_0\" stands twice";
+    check("the same id in one turn", &storage, "r", &[twice]);
+}

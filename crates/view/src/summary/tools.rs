@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use quipu_event::StepPath;
 use quipu_event::payload::{ToolCall, ToolResult, ToolStatus};
 
 use super::{Summary, entry};
@@ -23,19 +24,20 @@ pub struct ToolTotals {
     pub duration_ms: u64,
 }
 
-/// Calls whose result has not come yet: the tool's name by the call's id.
-pub(super) type OpenCalls = HashMap<String, String>;
+/// Calls whose result has not come yet: the tool's name by the call's place and id. Agents that work
+/// side by side may number their calls alike.
+pub(super) type OpenCalls = HashMap<(StepPath, String), String>;
 
 impl Summary {
-    pub(super) fn note_call(&mut self, call: ToolCall) {
+    pub(super) fn note_call(&mut self, path: &StepPath, call: ToolCall) {
         let totals = entry(&mut self.tools, &call.name);
         totals.calls += 1;
         totals.dangling += 1;
-        self.open_calls.insert(call.call_id, call.name);
+        self.open_calls.insert((path.clone(), call.call_id), call.name);
     }
 
-    pub(super) fn note_result(&mut self, result: ToolResult) {
-        let called = self.open_calls.remove(&result.call_id);
+    pub(super) fn note_result(&mut self, path: &StepPath, result: ToolResult) {
+        let called = self.open_calls.remove(&(path.clone(), result.call_id));
         let answered = u64::from(called.is_some());
         // The call says best which tool it was; some results leave it out.
         let totals = entry(&mut self.tools, &called.unwrap_or(result.name));
