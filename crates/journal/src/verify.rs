@@ -1,18 +1,20 @@
 //! Is a transcript what it promises to be? Finds out; changes nothing.
 
-use std::collections::{HashMap, HashSet};
+mod calls;
+
+use std::collections::HashMap;
 use std::fmt;
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::PathBuf;
 
 use quipu_event::payload::{Payload, PayloadError};
-use quipu_event::{Event, Kind, RunId, StepPath};
+use quipu_event::{Event, Kind, RunId};
 
 use crate::error::ReadError;
 use crate::layout::{DIR_MODE, FILE_MODE, Layout, excess_mode};
 use crate::lock::writer_of;
 use crate::reader::{DamageKind, ReadProblem, Reader, io_error};
 use crate::spans::OpenSpans;
+use calls::Calls;
 
 /// How many findings are kept of one run; the rest are counted.
 const KEPT: usize = 1000;
@@ -296,57 +298,6 @@ impl Fold {
             found(line, FindingKind::Unfinished { start, path });
         }
     }
-}
-
-/// Which tool calls were made.
-///
-/// An agent numbers its calls within one question: the same id may be used by another step, by
-/// another attempt, or in the next turn of a conversation. In a run that is one session, an id is
-/// used once.
-#[derive(Default)]
-struct Calls {
-    made: HashSet<u64>,
-    open: HashSet<u64>,
-    /// The line that last asked an agent something, for each step that is being executed.
-    rounds: HashMap<StepPath, u64>,
-}
-
-impl Calls {
-    fn note_round(&mut self, event: &Event) {
-        if event.path.is_root() {
-            return;
-        }
-        match event.kind {
-            Kind::StepStarted | Kind::MessageUser => {
-                self.rounds.insert(event.path.clone(), event.seq);
-            }
-            Kind::StepCompleted => {
-                self.rounds.remove(&event.path);
-            }
-            _ => {}
-        }
-    }
-
-    fn check_call(&mut self, event: &Event, call_id: &str, found: &mut impl FnMut(FindingKind)) {
-        let round = self.rounds.get(&event.path).copied().unwrap_or_default();
-        if !self.made.insert(hash((event.path.as_str(), round, call_id))) {
-            found(FindingKind::CallTwice { call_id: call_id.to_owned() });
-        }
-        self.open.insert(hash((event.path.as_str(), call_id)));
-    }
-
-    fn check_result(&mut self, event: &Event, call_id: &str, found: &mut impl FnMut(FindingKind)) {
-        if !self.open.remove(&hash((event.path.as_str(), call_id))) {
-            found(FindingKind::ResultWithoutCall { call_id: call_id.to_owned() });
-        }
-    }
-}
-
-/// Ids are compared by hash: a run may make millions of calls, and all of them must be known.
-fn hash(what: impl Hash) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    what.hash(&mut hasher);
-    hasher.finish()
 }
 
 fn check_links(layout: &Layout, fold: &Fold, report: &mut Report) -> Result<(), ReadError> {

@@ -1,0 +1,1 @@
+//! Agents at work: a question goes out, what comes back becomes events while it comes.

@@ -1,0 +1,123 @@
+//! Reading and checking a workflow file as a whole.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+
+use super::library::Library;
+use super::locate::{Places, read_text};
+use super::parse::{self, Reader};
+use super::problem::{Place, Problem, Problems};
+use super::{Workflow, template, validate, yaml};
+
+/// A workflow that can be run.
+#[derive(Clone, Debug)]
+pub struct Loaded {
+    /// The workflow.
+    pub workflow: Workflow,
+    /// What looks wrong all the same.
+    pub warnings: Vec<Problem>,
+}
+
+/// A workflow that cannot be run.
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    /// The file could not be read.
+    #[error("cannot read {}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The file says something wrong.
+    #[error("{problems}")]
+    Invalid {
+        /// All that is wrong with it, warnings too.
+        problems: Problems,
+    },
+}
+
+/// What checking a file came to.
+#[derive(Clone, Debug)]
+pub struct Checked {
+    /// The workflow, if it can be run. A template of steps is none.
+    pub workflow: Option<Workflow>,
+    /// What kind of file it is.
+    pub kind: FileKind,
+    /// How many steps it has.
+    pub steps: usize,
+    /// All that is wrong with it.
+    pub problems: Problems,
+}
+
+/// What kind of file it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileKind {
+    /// A workflow.
+    Workflow,
+    /// A template of steps.
+    Template,
+}
+
+/// Reads and checks a file. Other files that it names are looked for where this process has them.
+pub fn load(path: &Path) -> Result<Loaded, LoadError> {
+    load_with(path, &Places::of_process())
+}
+
+/// Reads and checks a file. Other files that it names are looked for in `library`.
+pub fn load_with(path: &Path, library: &dyn Library) -> Result<Loaded, LoadError> {
+    let text = match read_text(path) {
+        Ok(text) => text,
+        Err(source) => return Err(LoadError::Read { path: path.to_owned(), source }),
+    };
+    let mut checked = check(path, &text, library);
+    match checked.workflow.take() {
+        Some(workflow) => Ok(Loaded { workflow, warnings: checked.problems.into_iter().collect() }),
+        None => {
+            if checked.kind == FileKind::Template {
+                let place = Place { file: path.into(), line: 1, column: 1 };
+                let problem = Problem::error(&place, "this is a template of steps, not a workflow");
+                checked.problems.push(problem.expected("a file without `parameters`"));
+            }
+            Err(LoadError::Invalid { problems: checked.problems })
+        }
+    }
+}
+
+/// Checks a file's text. Opens no file but through `library`.
+pub fn check(file: &Path, text: &str, library: &dyn Library) -> Checked {
+    let mut checked = Checked {
+        workflow: None,
+        kind: FileKind::Workflow,
+        steps: 0,
+        problems: Problems::default(),
+    };
+    let root = match yaml::read(file, text) {
+        Ok(root) => root,
+        Err(problems) => return Checked { problems, ..checked },
+    };
+    if template::is_template(&root) {
+        checked.kind = FileKind::Template;
+        checked.steps = template::check(&mut checked.problems, &root, library);
+        checked.problems.settle();
+        return checked;
+    }
+    let mut reader = Reader::default();
+    let mut workflow = parse::read(&mut reader, &root, &template::Expander::new(library));
+    let Reader { mut problems, notes, .. } = reader;
+    validate::validate(&workflow, &notes, library, &mut problems);
+    problems.settle();
+    checked.steps = notes.steps.len();
+    if !problems.has_errors() {
+        workflow.sha256 = hash(text);
+        checked.workflow = Some(workflow);
+    }
+    checked.problems = problems;
+    checked
+}
+
+fn hash(text: &str) -> String {
+    Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+}

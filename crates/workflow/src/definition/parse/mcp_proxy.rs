@@ -1,0 +1,85 @@
+//! `mcp_proxy`: which tools an agent is given. The one place where an unknown key is an error.
+
+use std::collections::BTreeMap;
+
+use super::fields::Fields;
+use super::reader::Reader;
+use crate::definition::problem::{Place, Problem};
+use crate::definition::yaml::{Content, Node};
+use crate::language::Value;
+
+/// Checks it, and returns it as it stands.
+pub(super) fn read(reader: &mut Reader, node: &Node) -> Value {
+    let Some(mut fields) = Fields::of(reader, "`mcp_proxy`", node) else { return Value::Null };
+    if node.mapping().is_some_and(<[_]>::is_empty) {
+        let message = "`mcp_proxy` is empty: it neither turns the proxy on nor off";
+        reader.error(&node.place, message, "`enable: true`, or no `mcp_proxy` at all");
+    }
+    let enabled = fields.flag(reader, "enable").unwrap_or(false);
+    let builtins = fields.flag(reader, "intercept_builtins").unwrap_or(true);
+    let plugins = fields.take("plugin_tools");
+    let exposed = plugins.map(|node| read_plugins(reader, node)).unwrap_or_default();
+    if enabled && !builtins && exposed == 0 {
+        let message = "`mcp_proxy` is enabled and gives the agent no tool at all";
+        reader.error(&node.place, message, "`intercept_builtins: true`, or `plugin_tools`");
+    }
+    fields.finish_strictly(reader);
+    node.to_value()
+}
+
+/// Returns how many plugins there are.
+fn read_plugins(reader: &mut Reader, node: &Node) -> usize {
+    let Content::Sequence(items) = &node.content else {
+        let message = format!("`plugin_tools` is {}", node.describe());
+        reader.error(&node.place, message, "a list of `{plugin: …, expose: […]}`");
+        return 0;
+    };
+    let mut plugins = BTreeMap::new();
+    let mut tools = BTreeMap::new();
+    for item in items {
+        let Some(mut fields) = Fields::of(reader, "a plugin", item) else { continue };
+        let Some(at) = fields.take("plugin") else {
+            fields.missing(reader, "plugin", "the name of a plugin");
+            continue;
+        };
+        let Some(plugin) = reader.text("`plugin`", at) else { continue };
+        if fields.has("expose") {
+            for (operation, place) in fields.names(reader, "expose").unwrap_or_default() {
+                // Which operations a plugin has can be known only where plugins can be asked.
+                let message =
+                    format!("operation `{operation}` is unknown: so is plugin `{plugin}`");
+                let hint = "a run that reaches this step needs the plugin".to_owned();
+                reader.problems.push(Problem::warning(&place, message).hint(hint));
+                collide(reader, &mut tools, "tool", format!("{plugin}_{operation}"), &place);
+            }
+        } else {
+            fields.missing(reader, "expose", "a list of the plugin's operations");
+        }
+        collide(reader, &mut plugins, "plugin", plugin, &at.place);
+        fields.finish_strictly(reader);
+    }
+    items.len()
+}
+
+fn collide(
+    reader: &mut Reader,
+    seen: &mut BTreeMap<String, Place>,
+    what: &str,
+    name: String,
+    place: &Place,
+) {
+    match seen.get(&name) {
+        Some(first) => {
+            let (line, column) = (first.line, first.column);
+            let message =
+                format!("name collision: {what} `{name}` stands twice, first at {line}:{column}");
+            let expected = if what == "plugin" {
+                "each plugin once, with all its tools in one `expose`"
+            } else {
+                "each tool once"
+            };
+            reader.error(place, message, expected);
+        }
+        None => drop(seen.insert(name, place.clone())),
+    }
+}

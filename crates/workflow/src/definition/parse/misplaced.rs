@@ -1,0 +1,74 @@
+//! Keys that people write where they mean something else, and what they mean.
+
+/// What is meant by a key of other languages, or of older versions of this one.
+const MEANT: [(&str, &str); 22] = [
+    ("next", "use `on_success` to say which step comes next"),
+    ("when", "a condition belongs into `transitions: [{when: …, goto: …}]` of the step before"),
+    ("if", "a condition belongs into `transitions: [{when: …, goto: …}]` of the step before"),
+    ("loop", "a loop is a step of its own: `type: for_each` or `type: while` with a `body`"),
+    ("branches", "use `parallel` with a list of step names; each branch is a step of its own"),
+    ("model", "provider options belong into `options: {model: …}`"),
+    ("max_tokens", "provider options belong into `options: {max_tokens: …}`"),
+    ("temperature", "provider options belong into `options: {temperature: …}`"),
+    ("until", "use `break_when`"),
+    ("condition", "use `while`"),
+    ("steps", "use `body` in a loop, or `parallel`"),
+    ("cwd", "use `dir`"),
+    ("working_dir", "use `dir`"),
+    ("working_directory", "use `dir`"),
+    ("run", "use `command`"),
+    ("cmd", "use `command`"),
+    ("script", "use `command`, or `script_file` for a file"),
+    ("initial_prompt", "use `prompt`"),
+    ("inject_context", "put what the agent should know into `prompt`"),
+    ("depends_on", "the order of steps is given by `on_success` and `transitions`"),
+    ("retries", "use `retry: {max_attempts: …}`"),
+    ("catch", "use `on_failure`"),
+];
+
+/// Which kind of step a key is a key of.
+const BELONGS: [(&str, &str); 21] = [
+    ("command", "command steps"),
+    ("script_file", "command steps"),
+    ("dir", "command steps"),
+    ("capture", "command steps"),
+    ("provider", "agent steps"),
+    ("prompt", "agent steps"),
+    ("prompt_file", "agent steps"),
+    ("system_prompt", "agent steps"),
+    ("options", "agent steps"),
+    ("output_format", "agent steps"),
+    ("conversation", "agent steps"),
+    ("operation", "operation steps: `type: operation`"),
+    ("parallel", "parallel steps"),
+    ("strategy", "parallel steps"),
+    ("max_concurrent", "parallel steps"),
+    ("items", "for_each steps"),
+    ("body", "for_each and while steps"),
+    ("max_iterations", "for_each and while steps"),
+    ("break_when", "for_each and while steps"),
+    ("workflow", "call_workflow steps"),
+    ("status", "terminal steps"),
+];
+
+const VALIDATION: [&str; 6] = ["pattern", "enum", "min", "max", "file_exists", "file_extension"];
+
+/// Returns what is meant by a key that stands in the wrong place.
+pub(super) fn hint(of: &str, key: &str) -> Option<String> {
+    if of.starts_with("input") && VALIDATION.contains(&key) {
+        return Some(format!("it belongs into `validation: {{{key}: …}}`"));
+    }
+    if of == "the workflow" && key == "initial" {
+        return Some("it belongs into `states`".to_owned());
+    }
+    if !of.ends_with("step") {
+        return None;
+    }
+    MEANT.iter().find(|(name, _)| *name == key).map(|(_, meant)| (*meant).to_owned())
+}
+
+/// Returns whose key it is.
+pub(super) fn belongs(key: &str) -> Option<String> {
+    let (_, whose) = BELONGS.iter().find(|(name, _)| *name == key)?;
+    Some(format!("it is a key of {whose}"))
+}

@@ -1,0 +1,1 @@
+//! Performs what the engine wants done, and records it.

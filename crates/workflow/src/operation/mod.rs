@@ -1,0 +1,1 @@
+//! What a workflow can do without a program of its own.
