@@ -3,8 +3,9 @@
 //! A harmless value stands in the script as it is. Any other becomes a variable of the script, so
 //! that `;`, `$(…)`, quotes and redirections in it are only letters: between quotes the program gets
 //! exactly the value, without quotes the shell splits it into words. Where a shell would evaluate
-//! even a variable (arithmetic, subscripts) only whole numbers are taken. A command that itself takes
-//! code (`eval`, `sh -c`, `let`, `test -v`, `awk`, `ssh`) is the author's own to guard: with `escape`.
+//! even a variable (arithmetic, subscripts) only whole numbers are taken. A value in place of a command
+//! names the program and its arguments, no more. A command that itself takes code (`eval`, `sh -c`,
+//! `trap`, `test -v`, `awk`, `ssh`) is the author's own to guard: with `escape`.
 
 mod context;
 mod document;
