@@ -13,6 +13,7 @@ mod show;
 mod stats;
 mod tail;
 mod tree;
+mod validate;
 mod verify;
 
 use crate::Context;
@@ -22,6 +23,7 @@ use crate::exit::Exit;
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
     Demo(demo::Args),
+    Validate(validate::Args),
     Record(record::Args),
     Normalize(normalize::Args),
     Ls(ls::Args),
@@ -41,6 +43,7 @@ pub(crate) enum Command {
 pub(crate) fn dispatch(context: Context, command: Command) -> anyhow::Result<Exit> {
     match command {
         Command::Demo(args) => demo::run(&context, args),
+        Command::Validate(args) => validate::run(&context, args),
         Command::Record(args) => record::run(&context, args),
         Command::Normalize(args) => normalize::run(&context, args),
         Command::Ls(args) => ls::run(&context, args),

@@ -37,5 +37,7 @@ mod tail;
 mod transcripts;
 /// Steps, loops and called runs as one tree.
 mod tree;
+/// Workflow files checked: all problems at once, with their places and what was meant.
+mod validate;
 /// Sound runs are called sound, and each kind of damage is found and placed.
 mod verify;

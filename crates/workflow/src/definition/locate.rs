@@ -66,14 +66,22 @@ impl Places {
             }
             return Err(self.not_found(name, tried, &[parent_of(&self.project_path(name))]));
         }
-        let (dirs, own) = match name.split_once('/') {
-            Some((pack, own)) if !pack.is_empty() && !pack.starts_with('.') => {
-                (self.pack_dirs(pack), own)
-            }
-            _ => (beside.into_iter().chain(self.workflow_dirs()).collect(), name),
+        // A person who names no directory may well mean the one they are in.
+        let near: Vec<PathBuf> = match beside {
+            Some(dir) => vec![dir],
+            None => vec![parent_of(&self.project_path("_"))],
         };
-        let tried = candidates(&dirs, own);
-        // A name that is a file as it stands is that file: `quipu run build`, and `build` is one.
+        let pack = name.split_once('/').filter(|(pack, _)| !pack.is_empty());
+        let (dirs, own) = match (pack, caller) {
+            (Some((pack, own)), _) => (self.pack_dirs(pack), own),
+            (None, Some(_)) => ([near.clone(), self.workflow_dirs()].concat(), name),
+            (None, None) => ([self.workflow_dirs(), near.clone()].concat(), name),
+        };
+        let mut tried = candidates(&dirs, own);
+        if pack.is_some() {
+            tried.extend(candidates(&near, name));
+        }
+        // A name that is a file as it stands is that file.
         let plain = self.project_path(name);
         let found = tried.iter().chain([&plain]).find(|path| path.is_file()).cloned();
         found.ok_or_else(|| self.not_found(own, tried, &dirs))

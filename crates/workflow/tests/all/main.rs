@@ -1,5 +1,7 @@
 //! Workflows, tested from outside.
 //!
+//! - `definition`: files become checked plans, and what is wrong is told with its place.
+//! - `definition_conformance`: real files, where they are at hand.
 //! - `engine`: the engine alone; its work is answered from a script.
 //! - `language`: templates, expressions, and values that must not become code.
 
@@ -8,8 +10,10 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use quipu_workflow::definition::{self, NoLibrary, Workflow};
+use quipu_workflow::definition::{NoLibrary, Workflow, check};
 
+mod definition;
+mod definition_conformance;
 mod engine;
 mod language;
 
@@ -18,6 +22,6 @@ fn load(file: &Path) -> Arc<Workflow> {
     let text = std::fs::read_to_string(file).unwrap();
     // What a run says of its file must not depend on where this crate lies.
     let name = Path::new(file.file_name().unwrap());
-    let checked = definition::check(name, &text, &NoLibrary);
+    let checked = check(name, &text, &NoLibrary);
     checked.workflow.map(Arc::new).unwrap_or_else(|| panic!("{:#?}", checked.problems))
 }

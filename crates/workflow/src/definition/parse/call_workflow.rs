@@ -17,15 +17,19 @@ pub(super) fn read(reader: &mut Reader, fields: &mut Fields<'_>) -> StepKind {
         fields.missing(reader, "workflow", "the name or path of a workflow");
     }
     let workflow = node.and_then(|node| reader.template("`workflow`", node));
+    let inputs = values::read_map(reader, fields, "inputs");
     if let (Some(node), Some(workflow)) = (node, &workflow)
         && workflow.is_literal()
     {
-        let call = Call { workflow: workflow.source().to_owned(), place: node.place.clone() };
-        reader.notes.calls.push(call);
+        reader.notes.calls.push(Call {
+            workflow: workflow.source().to_owned(),
+            place: node.place.clone(),
+            inputs: inputs.keys().cloned().collect(),
+        });
     }
     StepKind::CallWorkflow(CallWorkflowStep {
         workflow: workflow.unwrap_or_else(blank),
-        inputs: values::read_map(reader, fields, "inputs"),
+        inputs,
         outputs: fields.take("outputs").map(|node| read_outputs(reader, node)).unwrap_or_default(),
     })
 }

@@ -86,4 +86,6 @@ pub(crate) struct Call {
     pub(crate) workflow: String,
     /// Where it is named.
     pub(crate) place: Place,
+    /// The names of what it is given.
+    pub(crate) inputs: Vec<String>,
 }

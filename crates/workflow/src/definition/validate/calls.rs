@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::super::library::Library;
 use super::super::parse::{Call, Notes};
 use super::super::problem::{Problem, Problems};
-use super::super::yaml::{self, Node};
+use super::super::yaml::{self, Content, Node};
 use super::Workflow;
 
 /// How many workflows may be inside of each other.
@@ -21,8 +21,9 @@ pub(super) fn check(
     let own = (library.identity(&workflow.file), workflow.name.clone());
     let mut walk = Walk { library, chain: vec![own], heights: BTreeMap::new() };
     for call in &notes.calls {
-        if let Err(found) = walk.follow(&call.workflow, &workflow.file) {
-            problems.push(found.at(call));
+        match walk.follow(&call.workflow, &workflow.file) {
+            Ok(_) => check_given(workflow, call, library, problems),
+            Err(found) => problems.push(found.at(call)),
         }
         walk.chain.truncate(1);
     }
@@ -110,6 +111,38 @@ impl Walk<'_> {
             Some((_, name)) if self.chain.len() > 1 => format!("in `{name}`: "),
             _ => String::new(),
         }
+    }
+}
+
+/// Warns of what a called workflow needs and is not given.
+fn check_given(workflow: &Workflow, call: &Call, library: &dyn Library, problems: &mut Problems) {
+    let Ok(document) = library.workflow(&call.workflow, &workflow.file) else { return };
+    let Ok(root) = yaml::read(&document.path, &document.text) else { return };
+    for needed in needed_by(&root).into_iter().filter(|name| !call.inputs.contains(name)) {
+        let message = format!("workflow `{}` needs the input `{needed}`", call.workflow);
+        let problem = Problem::warning(&call.place, message);
+        problems.push(problem.expected(format!("`inputs: {{{needed}: …}}`")));
+    }
+}
+
+/// Lists the inputs without which a workflow cannot begin.
+fn needed_by(root: &Node) -> Vec<String> {
+    let is_needed = |input: &Node| {
+        let required = input.get("required").and_then(|node| node.to_value().as_bool());
+        required == Some(true) && input.get("default").is_none_or(Node::is_null)
+    };
+    match root.get("inputs").map(|node| &node.content) {
+        Some(Content::Sequence(items)) => items
+            .iter()
+            .filter(|item| is_needed(item))
+            .filter_map(|item| Some(item.get("name")?.scalar()?.text.clone()))
+            .collect(),
+        Some(Content::Mapping(entries)) => entries
+            .iter()
+            .filter(|entry| is_needed(&entry.value))
+            .map(|entry| entry.key.clone())
+            .collect(),
+        _ => Vec::new(),
     }
 }
 
