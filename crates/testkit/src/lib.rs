@@ -1,10 +1,12 @@
-//! What tests share: a fixed clock, ready-made drafts, and storage that cleans up after itself.
+//! What tests share: a fixed clock, ready-made drafts, storage that cleans up after itself, and an
+//! agent that plays a script.
 //!
 //! A development dependency only; nothing that ships knows it.
 
 mod clock;
 mod complete_run;
 mod drafts;
+pub mod fake_agent;
 mod storage;
 
 pub use clock::SteppingClock;

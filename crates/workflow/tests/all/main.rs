@@ -1,5 +1,6 @@
 //! Workflows, tested from outside.
 //!
+//! - `agents`: every provider, played by the fake agent or a server on loopback.
 //! - `definition`: files become checked plans, and what is wrong is told with its place.
 //! - `definition_conformance`: real files, where they are at hand.
 //! - `engine`: the engine alone; its work is answered from a script.
@@ -12,6 +13,7 @@ use std::sync::Arc;
 
 use quipu_workflow::definition::{NoLibrary, Workflow, check};
 
+mod agents;
 mod definition;
 mod definition_conformance;
 mod engine;

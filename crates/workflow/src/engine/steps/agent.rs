@@ -1,10 +1,13 @@
 //! An agent step: what to ask whom, with skills, role and session found.
 
+use std::path::Path;
+
 use super::super::place;
 use super::super::scope::StepScope;
 use super::super::work::{AgentJob, Work};
 use super::{command, map, text};
-use crate::definition::{AgentStep, PromptText, Step};
+use crate::agent::{compose_prompt, compose_system, find_role, find_skill, read_skill};
+use crate::definition::{AgentStep, PromptText, Skill, Step};
 use crate::language::Template;
 
 /// The longest prompt that a file may hold, as in AWF.
@@ -69,18 +72,27 @@ fn session_to_continue(
     }
 }
 
-fn with_skills(
-    agent: &AgentStep,
-    prompt: String,
-    _scope: &StepScope<'_>,
-) -> Result<String, String> {
-    if agent.skills.is_empty() { Ok(prompt) } else { Err("skills are not wired".to_owned()) }
+fn with_skills(agent: &AgentStep, prompt: String, scope: &StepScope<'_>) -> Result<String, String> {
+    let files = |path: &Path| scope.setup.files.read(path).ok();
+    let read = |skill: &Skill| match skill {
+        Skill::Named(name) => find_skill(&text(name, scope)?, &files, &scope.setup.skill_dirs),
+        Skill::At(path) => {
+            read_skill(&place::of_file(scope.plan, scope.setup, &text(path, scope)?), &files)
+        }
+    };
+    let skills = agent.skills.iter().map(read).collect::<Result<Vec<_>, String>>()?;
+    Ok(compose_prompt(&skills, &prompt))
 }
 
 fn with_role(
     agent: &AgentStep,
     system_prompt: Option<String>,
-    _scope: &StepScope<'_>,
+    scope: &StepScope<'_>,
 ) -> Result<Option<String>, String> {
-    if agent.role.is_none() { Ok(system_prompt) } else { Err("roles are not wired".to_owned()) }
+    let files = |path: &Path| scope.setup.files.read(path).ok();
+    let role = match &agent.role {
+        Some(name) => Some(find_role(&text(name, scope)?, &files, &scope.setup.role_dirs)?),
+        None => None,
+    };
+    Ok(compose_system(role.as_deref(), system_prompt.as_deref()))
 }

@@ -1,14 +1,18 @@
 //! What a `for_each` goes over: a list in the file, a JSON list, or parts between commas.
 
 use super::super::scope::StepScope;
-use super::{text, value};
+use super::{told, value};
 use crate::definition::{ForEachStep, Items};
 use crate::language::Value;
 
 pub(super) fn items(looped: &ForEachStep, scope: &StepScope<'_>) -> Result<Vec<Value>, String> {
     match &looped.items {
         Items::List(items) => items.iter().map(|item| value(item, scope)).collect(),
-        Items::Template(template) => Ok(split(&text(template, scope)?)),
+        Items::Template(template) => match template.value(scope).map_err(|error| told(&error))? {
+            Value::Array(items) => Ok(items),
+            Value::String(text) => Ok(split(&text)),
+            other => Ok(split(&other.to_string())),
+        },
     }
 }
 

@@ -77,7 +77,7 @@ fn text(template: &Template, scope: &StepScope<'_>) -> Result<String, String> {
 /// Fills in every text of a value.
 fn value(template: &ValueTemplate, scope: &StepScope<'_>) -> Result<Value, String> {
     Ok(match template {
-        ValueTemplate::Text(template) => Value::String(text(template, scope)?),
+        ValueTemplate::Text(template) => template.value(scope).map_err(|error| told(&error))?,
         ValueTemplate::Plain(plain) => plain.clone(),
         ValueTemplate::List(items) => {
             Value::Array(items.iter().map(|item| value(item, scope)).collect::<Result<_, _>>()?)

@@ -1,0 +1,179 @@
+//! Hears what an agent prints: bytes become drafts while they come, and a silence is understood.
+//!
+//! It starts nothing and decides nothing about the step.
+
+use std::time::Duration;
+
+use memchr::memmem;
+use quipu_event::payload::Message;
+use quipu_event::{ContentBlock, Draft, Fidelity, Kind};
+use quipu_provider::{Made, Normalizer, Surface};
+use tokio::io::AsyncRead;
+use tokio::time::timeout;
+
+use super::cli::{Cli, Speech};
+use super::desk::Desk;
+use super::hearing::{Heard, Hearing, Manner};
+use super::lines::Lines;
+use crate::process::Pipe;
+
+/// How much text is kept of a program that speaks plainly.
+const KEPT_PLAIN: usize = 1024 * 1024;
+/// How long a stream is silent before a call that has begun is shown.
+const CALL_PAUSE: Duration = Duration::from_millis(300);
+/// How long a stream is silent before the blocks that have come are shown.
+const BLOCK_PAUSE: Duration = Duration::from_secs(3);
+
+/// Listens to standard output.
+pub(super) struct Ear<'d> {
+    cli: &'static Cli,
+    normalizer: Normalizer,
+    hearing: Hearing<'d>,
+    made: Vec<Made>,
+    plain: Plain,
+    desk: &'d Desk,
+    lines: Lines,
+    /// The last bytes, in case what begins a call was cut in two.
+    seam: Vec<u8>,
+    silence: Silence,
+}
+
+/// What a silence would mean.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Silence {
+    /// Nothing: all is told, or a text may be in the making.
+    Nothing,
+    /// That a tool is at work.
+    Call,
+    /// That what has come is worth showing.
+    Blocks,
+}
+
+impl<'d> Ear<'d> {
+    pub(super) fn new(
+        cli: &'static Cli,
+        surface: &Surface,
+        desk: &'d Desk,
+        manner: Manner,
+    ) -> Self {
+        Ear {
+            cli,
+            normalizer: Normalizer::new(surface, desk.settings.kept),
+            hearing: Hearing::new(desk, manner),
+            made: Vec::new(),
+            plain: Plain::default(),
+            desk,
+            lines: Lines::default(),
+            seam: Vec::new(),
+            silence: Silence::Nothing,
+        }
+    }
+
+    /// Hears a stream to its end.
+    pub(super) async fn hear<R: AsyncRead + Unpin>(&mut self, pipe: Option<Pipe<R>>) {
+        let Some(mut pipe) = pipe else { return };
+        let mut buffer = vec![0; 64 * 1024];
+        loop {
+            let patience = match self.silence {
+                Silence::Nothing => Duration::MAX,
+                Silence::Call => CALL_PAUSE,
+                Silence::Blocks => BLOCK_PAUSE,
+            };
+            match timeout(patience, pipe.read(&mut buffer)).await {
+                Ok(Ok(0)) => return,
+                Ok(Ok(read)) => self.take(&buffer[..read]),
+                Ok(Err(cause)) => {
+                    tracing::warn!(%cause, "an agent's output could not be read to its end");
+                    return;
+                }
+                Err(_) => {
+                    self.silence = Silence::Nothing;
+                    self.normalizer.settle(&mut self.made);
+                    self.tell();
+                }
+            }
+        }
+    }
+
+    fn take(&mut self, bytes: &[u8]) {
+        self.plain.keep(bytes);
+        self.silence = self.meaning_of_silence(bytes);
+        self.show(bytes);
+        self.normalizer.push(bytes, &mut self.made);
+        self.tell();
+    }
+
+    /// Shows the pieces of text in these bytes, before the event that has all of it.
+    fn show(&mut self, bytes: &[u8]) {
+        let (cli, desk) = (self.cli, self.desk);
+        self.lines.take(bytes, |line| {
+            let is_likely = memmem::find(line, b"elta").is_some();
+            let record = || serde_json::from_slice::<serde_json::Value>(line).ok();
+            if let Some(record) = is_likely.then(record).flatten()
+                && let Some(piece) = (cli.piece)(&record).filter(|piece| !piece.is_empty())
+            {
+                desk.show_piece(piece.to_owned());
+            }
+        });
+    }
+
+    /// Tells what it would mean if nothing came after these bytes.
+    fn meaning_of_silence(&mut self, bytes: &[u8]) -> Silence {
+        let Cli { tool_begins, tool_ends, speech, .. } = self.cli;
+        if tool_begins.is_empty() {
+            return Silence::Blocks;
+        }
+        self.seam.extend_from_slice(bytes);
+        let begins = memmem::rfind(&self.seam, tool_begins.as_bytes());
+        let ends = memmem::rfind(&self.seam, tool_ends.as_bytes());
+        let kept = tool_begins.len().max(tool_ends.len()) - 1;
+        self.seam.drain(..self.seam.len().saturating_sub(kept));
+        match (begins > ends, ends.is_some(), self.silence) {
+            (true, ..) | (_, false, Silence::Call) => Silence::Call,
+            _ if *speech == Speech::Blocks => Silence::Blocks,
+            _ => Silence::Nothing,
+        }
+    }
+
+    fn tell(&mut self) {
+        for made in self.made.drain(..) {
+            self.hearing.take(made.draft);
+        }
+    }
+
+    /// Takes the end of the stream and returns what was heard.
+    pub(super) fn finish(mut self) -> (Heard, Plain) {
+        self.normalizer.finish(&mut self.made);
+        self.tell();
+        // A normaliser gives every input a beginning and an end, even one it did not understand.
+        let tally = self.normalizer.tally();
+        let mut heard = self.hearing.finish();
+        let frame = [Kind::RunStarted, Kind::RunCompleted, Kind::Unknown];
+        let is_frame = |kind: &str| frame.iter().any(|known| known.as_str() == kind);
+        heard.is_understood = tally.events.keys().any(|kind| !is_frame(kind));
+        (heard, self.plain)
+    }
+}
+
+/// What a program printed, in case it speaks plainly.
+#[derive(Default)]
+pub(super) struct Plain(Vec<u8>);
+
+impl Plain {
+    fn keep(&mut self, bytes: &[u8]) {
+        let room = KEPT_PLAIN.saturating_sub(self.0.len());
+        self.0.extend_from_slice(&bytes[..bytes.len().min(room)]);
+    }
+
+    /// Records it as what the agent said, and returns it; nothing if it is nothing.
+    pub(super) fn record(self, turn: Option<u64>, desk: &Desk) -> Option<String> {
+        let text = String::from_utf8_lossy(&self.0).trim().to_owned();
+        let text = Some(text).filter(|text| !text.is_empty())?;
+        let blocks = vec![ContentBlock::text(Fidelity::AgentEmitted, text.clone())];
+        let message = Message { turn, ..Message::assistant(blocks) };
+        if let Ok(draft) = Draft::new(Kind::MessageAssistant, &message) {
+            desk.record(draft);
+        }
+        Some(text)
+    }
+}

@@ -1,0 +1,104 @@
+//! Nobody: an answer that says that it is none, so that workflows can be tried without an agent.
+//!
+//! It costs nothing, reads nothing and starts nothing.
+
+use quipu_event::payload::{Message, TokenCounts, Usage, UsageScope};
+use quipu_event::{ContentBlock, Draft, Fidelity, Kind};
+use serde_json::json;
+
+use super::cli::as_text;
+use super::desk::Desk;
+use super::provider::Turn;
+use super::reply::Reply;
+use super::sessions::Sessions;
+use crate::definition::OutputFormat;
+use crate::engine::{AgentJob, WorkStatus};
+
+/// The model that a stub says it is.
+const MODEL: &str = "claude-stub";
+
+/// An agent that is not there.
+pub(super) struct Stub {
+    person: String,
+    wants_json: bool,
+    /// An answer that the step itself scripts, for trying out what follows it.
+    scripted: Option<String>,
+}
+
+impl Stub {
+    pub(super) fn new(job: &AgentJob) -> Self {
+        let scripted = job
+            .options
+            .get("stub_response")
+            .or_else(|| job.options.get("response").filter(|_| job.provider == "stub"));
+        Stub {
+            person: person(&job.provider),
+            wants_json: job.output_format == Some(OutputFormat::Json),
+            scripted: scripted.map(as_text),
+        }
+    }
+
+    /// Answers.
+    pub(super) fn ask(&self, turn: &Turn<'_>, desk: &Desk) -> Reply {
+        let session = match turn.question.resume {
+            Some(session) => session.to_owned(),
+            None => Sessions::new_name("stub"),
+        };
+        let text = self.text(&desk.step_name());
+        let blocks = vec![ContentBlock::text(Fidelity::AgentEmitted, text.clone())];
+        let message = Message {
+            model: Some(MODEL.to_owned()),
+            turn: turn.number,
+            ..Message::assistant(blocks)
+        };
+        let none =
+            TokenCounts { input_tokens: Some(0), output_tokens: Some(0), ..TokenCounts::default() };
+        let usage = Usage {
+            model: Some(MODEL.to_owned()),
+            input_tokens: none.input_tokens,
+            output_tokens: none.output_tokens,
+            scope: Some(UsageScope::Message),
+            ..Usage::default()
+        };
+        let drafts =
+            [Draft::new(Kind::MessageAssistant, &message), Draft::new(Kind::Usage, &usage)];
+        drafts.into_iter().flatten().for_each(|draft| desk.record(draft));
+        Reply {
+            status: WorkStatus::Succeeded,
+            text,
+            session: Some(session),
+            model: Some(MODEL.to_owned()),
+            usage: none,
+            ..Reply::default()
+        }
+    }
+
+    fn text(&self, step: &str) -> String {
+        if let Some(text) = &self.scripted {
+            return text.clone();
+        }
+        let person = &self.person;
+        let text = format!(
+            "[STUB] Completed step {step}. In production, this would contain the actual {person} response."
+        );
+        match self.wants_json {
+            // Whoever reads the answer as JSON finds it in the fence.
+            true => format!("{text}\n\n```json\n{}\n```", json!({ "stub": true, "step": step })),
+            false => text,
+        }
+    }
+}
+
+/// Returns what a provider is called in a sentence.
+fn person(provider: &str) -> String {
+    let name = match provider {
+        "" | "claude" | "stub" => "Claude",
+        "codex" => "Codex",
+        "gemini" => "Gemini",
+        "github_copilot" | "copilot" => "GitHub Copilot",
+        "opencode" => "OpenCode",
+        "openai_compatible" | "openai" => "OpenAI-compatible",
+        other => other,
+    };
+    name.to_owned()
+}

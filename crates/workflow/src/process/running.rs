@@ -1,0 +1,130 @@
+//! A program at work: waited for, and stopped with its whole group.
+
+use std::io;
+use std::process::ExitStatus;
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
+use tokio::process::{Child, ChildStderr, ChildStdout};
+use tokio::sync::watch;
+use tokio::time::{Instant, sleep, sleep_until};
+
+use super::{Exit, GRACE, Pipe, StopReason, StopSignal, stop_beyond};
+
+/// How often a group that was asked to end is looked at.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// A program that was started. Its group is killed when it is dropped before its end.
+#[derive(Debug)]
+pub struct Running {
+    child: Child,
+    group: Option<Pid>,
+    ended: watch::Sender<bool>,
+    stdout: Option<Pipe<ChildStdout>>,
+    stderr: Option<Pipe<ChildStderr>>,
+}
+
+impl Running {
+    pub(super) fn new(mut child: Child) -> Running {
+        let group = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
+        let (ended, watch) = watch::channel(false);
+        let stdout = child.stdout.take();
+        let stderr = child.stderr.take();
+        Running {
+            stdout: stdout.map(|pipe| Pipe::new(pipe, group, watch.clone())),
+            stderr: stderr.map(|pipe| Pipe::new(pipe, group, watch)),
+            child,
+            group,
+            ended,
+        }
+    }
+
+    /// Returns the process id, as long as it runs.
+    pub fn id(&self) -> Option<u32> {
+        self.child.id()
+    }
+
+    /// Gives away what it writes to standard output; nothing the second time.
+    pub fn take_stdout(&mut self) -> Option<Pipe<ChildStdout>> {
+        self.stdout.take()
+    }
+
+    /// Gives away what it writes to standard error; nothing the second time.
+    pub fn take_stderr(&mut self) -> Option<Pipe<ChildStderr>> {
+        self.stderr.take()
+    }
+
+    /// Waits until the program ends, and makes it end when there is a reason to.
+    ///
+    /// A program that is to stop gets `SIGTERM`, with everything in its group, and [`GRACE`] to end;
+    /// what is left then gets `SIGKILL`, and so does everything at once for [`StopReason::Now`]. A
+    /// stronger reason takes effect while it has its grace. Of a program that ended by itself, what it
+    /// left running stays, unless it holds the pipes: see [`Pipe`].
+    ///
+    /// # Errors
+    ///
+    /// Fails when the system does not say how the program ended.
+    pub async fn wait_or_stop(&mut self, mut stop: StopSignal) -> io::Result<Exit> {
+        let first = tokio::select! {
+            biased;
+            status = self.child.wait() => {
+                self.ended.send_replace(true);
+                return Ok(Exit::new(status?, None));
+            }
+            reason = stop_beyond(&mut stop, None) => reason,
+        };
+        let status = self.end(first, stop).await;
+        self.signal(Signal::KILL);
+        self.ended.send_replace(true);
+        Ok(Exit::new(status?, Some(first)))
+    }
+
+    #[cfg(test)]
+    pub(super) fn stdout_mut(&mut self) -> &mut Pipe<ChildStdout> {
+        self.stdout.as_mut().expect("nobody took it yet")
+    }
+
+    async fn end(&mut self, first: StopReason, mut stop: StopSignal) -> io::Result<ExitStatus> {
+        let mut known = first;
+        let deadline = Instant::now() + GRACE;
+        if known < StopReason::Now {
+            self.signal(Signal::TERM);
+        }
+        while known < StopReason::Now {
+            tokio::select! {
+                biased;
+                gone = self.gone() => return gone,
+                reason = stop_beyond(&mut stop, Some(known)) => known = reason,
+                () = sleep_until(deadline) => known = StopReason::Now,
+            }
+        }
+        self.signal(Signal::KILL);
+        self.child.wait().await
+    }
+
+    /// Waits until nobody is left in the group: what the program started may also need its grace.
+    async fn gone(&mut self) -> io::Result<ExitStatus> {
+        let status = self.child.wait().await?;
+        while let Some(group) = self.group
+            && test_kill_process_group(group).is_ok()
+        {
+            sleep(LOOK).await;
+        }
+        Ok(status)
+    }
+
+    fn signal(&self, signal: Signal) {
+        if let Some(group) = self.group {
+            // An error means that nobody is left.
+            let _ = kill_process_group(group, signal);
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if !*self.ended.borrow() {
+            self.signal(Signal::KILL);
+        }
+    }
+}
