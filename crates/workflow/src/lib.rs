@@ -6,6 +6,7 @@
 //! - A resumed run comes to the same end and repeats nothing that was over.
 
 pub mod agent;
+pub mod audit;
 pub mod definition;
 pub mod display;
 pub mod driver;

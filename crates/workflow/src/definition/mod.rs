@@ -33,6 +33,7 @@ pub use step::{
     LoopStep, OperationStep, OutputFormat, ParallelStep, PromptText, Retry, Skill, Step, StepHooks,
     StepKind, Strategy, TerminalStatus, TerminalStep, Transition, ValueTemplate, WhileStep,
 };
+pub(crate) use suggest::did_you_mean;
 
 /// A workflow, checked: every name in it leads somewhere.
 #[derive(Clone, Debug, PartialEq)]

@@ -143,7 +143,11 @@ impl Engine {
     pub(super) fn run_hook_is_over(&mut self, outcome: Outcome) {
         let Some((hook, when)) = self.current_run_hook() else {
             // The run was canceled while its first hooks ran.
-            return self.next_run_hook();
+            if let Course::Canceling { reason } = &self.course {
+                let reason = reason.clone();
+                self.end_run(Status::Canceled, Some(reason), None);
+            }
+            return;
         };
         self.note_hook(None, when, source_of(&hook), &outcome);
         if outcome.status != WorkStatus::Succeeded && self.start_hook_failed(&error_text(&outcome))

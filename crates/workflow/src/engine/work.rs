@@ -135,6 +135,8 @@ pub struct Outcome {
     pub error: Option<String>,
     /// What `states.<step>.Output` is: a command's standard output, an agent's answer.
     pub output: String,
+    /// The line feeds that a command wrote behind `output`: together they are what it really wrote.
+    pub output_tail: String,
     /// A command's standard error.
     pub stderr: String,
     /// A command's exit code.

@@ -3,8 +3,10 @@
 //! - `agents`: every provider, played by the fake agent or a server on loopback.
 //! - `definition`: files become checked plans, and what is wrong is told with its place.
 //! - `definition_conformance`: real files, where they are at hand.
+//! - `driver`: real runs, with commands as processes and transcripts and audit trails on disk.
 //! - `engine`: the engine alone; its work is answered from a script.
 //! - `language`: templates, expressions, and values that must not become code.
+//! - `operation`: what needs no program, against servers on loopback.
 
 #![expect(clippy::unwrap_used, reason = "a test may fail wherever it likes")]
 
@@ -16,8 +18,10 @@ use quipu_workflow::definition::{NoLibrary, Workflow, check};
 mod agents;
 mod definition;
 mod definition_conformance;
+mod driver;
 mod engine;
 mod language;
+mod operation;
 
 /// Reads a workflow that calls no other.
 fn load(file: &Path) -> Arc<Workflow> {

@@ -1,8 +1,29 @@
 //! What a person watching a run sees, as data: a terminal draws it, `--json` prints it.
 
+mod nested;
+mod project;
+mod wire;
+
 use quipu_event::payload::Status;
 
 use crate::engine::Occurrence;
+pub use nested::Nested;
+pub(crate) use project::Projector;
+pub use wire::json_line;
+
+/// Something that a person watches a run through.
+pub trait Display: Send + Sync {
+    /// Shows an event. It is called in the order of what happens, from any thread.
+    fn show(&self, event: &DisplayEvent);
+}
+
+/// Shows nothing.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoDisplay;
+
+impl Display for NoDisplay {
+    fn show(&self, _: &DisplayEvent) {}
+}
 
 /// Something to see.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,0 +1,51 @@
+//! A called workflow's events, as part of the run that called it.
+
+use std::sync::Arc;
+
+use quipu_event::StepPath;
+
+use super::{Display, DisplayEvent};
+use crate::engine::Occurrence;
+
+/// Shows the events of a called workflow below the step that called it.
+pub struct Nested {
+    outer: Arc<dyn Display>,
+    below: StepPath,
+}
+
+impl Nested {
+    /// Returns a display that shows on `outer`, below the step at `below`.
+    pub fn new(outer: Arc<dyn Display>, below: StepPath) -> Nested {
+        Nested { outer, below }
+    }
+
+    fn inside(&self, at: &mut Occurrence) {
+        at.path = self.below.child(at.path.as_str());
+    }
+}
+
+impl Display for Nested {
+    fn show(&self, event: &DisplayEvent) {
+        let mut event = event.clone();
+        if let Some(at) = place(&mut event) {
+            self.inside(at);
+        }
+        self.outer.show(&event);
+    }
+}
+
+fn place(event: &mut DisplayEvent) -> Option<&mut Occurrence> {
+    match event {
+        DisplayEvent::RunStarted { .. } | DisplayEvent::RunCompleted { .. } => None,
+        DisplayEvent::Log { at, .. } => at.as_mut(),
+        DisplayEvent::StepStarted { at, .. }
+        | DisplayEvent::Iteration { at, .. }
+        | DisplayEvent::Output { at, .. }
+        | DisplayEvent::Text { at, .. }
+        | DisplayEvent::Thinking { at, .. }
+        | DisplayEvent::ToolUse { at, .. }
+        | DisplayEvent::ToolResult { at, .. }
+        | DisplayEvent::Retry { at, .. }
+        | DisplayEvent::StepCompleted { at, .. } => Some(at),
+    }
+}

@@ -1,0 +1,315 @@
+//! One run from its beginning to its end: the loop between the engine and the world.
+
+use std::collections::HashMap;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use quipu_event::{RunId, StepPath, Timestamp};
+use quipu_journal::{Options, Recorder};
+use tokio::sync::mpsc;
+
+use super::call::{self, PreparedCall};
+use super::history::PastRun;
+use super::perform::{Bell, Site, failed, performance, stopped, supervise};
+use super::recording::{Recording, RunFacts};
+use super::request::{RunError, RunReport, RunRequest, exit_code};
+use super::secrets::mask_named;
+use crate::audit::{AuditEnd, AuditStart};
+use crate::display::DisplayEvent;
+use crate::engine::{
+    Effect, Engine, History, Input, Occurrence, Outcome, RunEnd, Setup, StepBegin, TaskId, Work,
+};
+use crate::process::{StopReason, StopSignal, stop_beyond};
+use crate::scribe::{RunScribe, Scribe, Tally};
+
+/// Runs a workflow to its end.
+///
+/// # Errors
+///
+/// Fails when the run cannot begin because its transcript cannot be made or read. Whatever happens
+/// after that is in the report.
+pub fn run(
+    request: RunRequest,
+) -> Pin<Box<dyn Future<Output = Result<RunReport, RunError>> + Send>> {
+    // A run may call another, so its future has to have a size without knowing its own.
+    Box::pin(async move { Ok(Drive::begin(request)?.drive().await) })
+}
+
+/// A run while it goes on.
+struct Drive {
+    request: RunRequest,
+    engine: Engine,
+    scribe: Arc<RunScribe>,
+    recording: Recording,
+    /// What tells each piece of work to stop.
+    bells: HashMap<TaskId, Bell>,
+    /// Calls that have been told and not yet made.
+    calls: HashMap<(StepPath, u32), Result<PreparedCall, String>>,
+    tell: mpsc::UnboundedSender<(TaskId, Outcome)>,
+    told: mpsc::UnboundedReceiver<(TaskId, Outcome)>,
+    /// The strongest reason to stop that the run was given.
+    stopping: Option<StopReason>,
+}
+
+impl Drive {
+    fn begin(request: RunRequest) -> Result<Drive, RunError> {
+        let world = Arc::clone(&request.world);
+        let (recorder, history, tally) = open(&request)?;
+        let declared =
+            request.workflow.env.iter().filter_map(|name| {
+                world.env.get(name).map(|value| (name.as_str(), value.as_str()))
+            });
+        world.secrets.learn(&request.inputs, declared);
+        let secrets = Arc::clone(&world.secrets);
+        let run_id = request.run.run_id.clone();
+        let display = Arc::clone(&request.display);
+        let scribe = Arc::new(RunScribe::new(run_id, recorder, display, secrets, tally));
+        let clock = Arc::clone(&world.clock);
+        let recording = Recording::new(Arc::clone(&scribe), clock, &request.workflow.name);
+        let setup = setup(&request, recording.began(), history);
+        let engine = Engine::new(Arc::clone(&request.workflow), setup);
+        let (tell, told) = mpsc::unbounded_channel();
+        Ok(Drive {
+            request,
+            engine,
+            scribe,
+            recording,
+            bells: HashMap::new(),
+            calls: HashMap::new(),
+            tell,
+            told,
+            stopping: None,
+        })
+    }
+
+    async fn drive(mut self) -> RunReport {
+        self.tell_start();
+        let mut stop = self.request.stop.clone();
+        // A run that is to stop before it begins does not begin anything.
+        let early = *stop.borrow_and_update();
+        let mut input = match early {
+            Some(reason) => self.cancel(reason).unwrap_or(Input::Start),
+            None => Input::Start,
+        };
+        loop {
+            if let Some(end) = self.feed(input) {
+                return self.tell_end(end);
+            }
+            input = self.next_input(&mut stop).await;
+        }
+    }
+
+    /// Waits for the next thing the engine has to know.
+    async fn next_input(&mut self, stop: &mut StopSignal) -> Input {
+        loop {
+            let known = self.stopping;
+            tokio::select! {
+                biased;
+                reason = stop_beyond(stop, known) => {
+                    if let Some(input) = self.cancel(reason) {
+                        return input;
+                    }
+                }
+                Some((task, outcome)) = self.told.recv() => {
+                    self.bells.remove(&task);
+                    return Input::Finished { task, outcome };
+                }
+            }
+        }
+    }
+
+    /// Takes a reason to stop: the first is the engine's to deal with, the strongest ends everything.
+    fn cancel(&mut self, reason: StopReason) -> Option<Input> {
+        let is_first = self.stopping.is_none();
+        self.stopping = self.stopping.max(Some(reason));
+        if reason == StopReason::Now {
+            for bell in self.bells.values() {
+                bell.ring(StopReason::Now);
+            }
+        }
+        is_first.then(|| Input::Cancel {
+            reason: match reason {
+                StopReason::TimedOut => "timed out".to_owned(),
+                StopReason::Canceled | StopReason::Now => "interrupted".to_owned(),
+            },
+        })
+    }
+
+    /// Tells the engine something and does what it wants done; how the run ended, once it has.
+    fn feed(&mut self, input: Input) -> Option<RunEnd> {
+        let elapsed = self.request.world.clock.now().millis_since(self.recording.began());
+        let mut end = None;
+        for effect in self.engine.step(Duration::from_millis(elapsed), input) {
+            match effect {
+                Effect::Begin(begin) => self.begin_step(&begin),
+                Effect::Perform { task, at, work, timeout } => {
+                    self.perform(task, at, *work, timeout);
+                }
+                Effect::Stop { task } => {
+                    if let Some(bell) = self.bells.get(&task) {
+                        bell.ring(StopReason::Canceled);
+                    }
+                }
+                Effect::End(step) => {
+                    self.calls.remove(&(step.at.path.clone(), step.at.attempt));
+                    self.recording.step_ends(&step);
+                }
+                Effect::Turn { at, index, total } => {
+                    self.scribe.show(DisplayEvent::Iteration { at, index, total });
+                }
+                Effect::Note { at, subtype, facts } => {
+                    self.recording.note(at.as_ref(), subtype, facts);
+                }
+                Effect::Finish(run) => end = Some(run),
+            }
+        }
+        end
+    }
+
+    fn begin_step(&mut self, begin: &StepBegin) {
+        let mut child = None;
+        if let Some(Work::Call(job)) = begin.work.as_deref() {
+            // What the called run must not tell, the line that calls it must not either.
+            self.request.world.secrets.learn(&job.inputs, []);
+            let prepared = call::prepare(job, &self.request);
+            child = prepared.as_ref().ok().map(|call| call.child.clone());
+            self.calls.insert((begin.at.path.clone(), begin.at.attempt), prepared);
+        }
+        self.recording.step_begins(begin, child);
+    }
+
+    fn perform(&mut self, task: TaskId, at: Occurrence, work: Work, timeout: Option<Duration>) {
+        let bell = Bell::new();
+        let is_run = matches!(work, Work::Call(_));
+        let performance = match (work, self.stopping) {
+            (Work::Call(_), _) => match self.calls.remove(&(at.path.clone(), at.attempt)) {
+                Some(Ok(call)) => call::performance(call, &self.request, &at, bell.signal()),
+                Some(Err(problem)) => Box::pin(std::future::ready(failed(problem))),
+                None => Box::pin(std::future::ready(failed("the call was not prepared".into()))),
+            },
+            (_, Some(StopReason::Now)) => Box::pin(std::future::ready(stopped(StopReason::Now))),
+            (work, _) => {
+                let site = Site {
+                    at,
+                    scribe: Arc::clone(&self.scribe) as Arc<dyn Scribe>,
+                    stop: bell.signal(),
+                    dir: self.request.world.working_dir.clone(),
+                };
+                performance(work, site, &self.request.world)
+            }
+        };
+        if self.stopping == Some(StopReason::Now) {
+            bell.ring(StopReason::Now);
+        }
+        self.bells.insert(task, bell.clone());
+        let tell = self.tell.clone();
+        tokio::spawn(async move {
+            let outcome = supervise(performance, bell, timeout, is_run).await;
+            // Nobody listens any more when the run is over, and then nobody needs to know.
+            let _ = tell.send((task, outcome));
+        });
+    }
+
+    fn tell_start(&self) {
+        let (request, world) = (&self.request, &self.request.world);
+        self.recording.run_started(&RunFacts {
+            workflow: &request.workflow,
+            inputs: &request.inputs,
+            cwd: &world.working_dir.display().to_string(),
+            resumed: request.resume,
+        });
+        let started = world.audit.started(&AuditStart {
+            run: &request.run.run_id,
+            time: self.recording.began(),
+            user: &world.user,
+            workflow: &request.workflow.name,
+            inputs: &mask_named(&request.inputs),
+        });
+        self.warn_of_audit(started);
+    }
+
+    fn tell_end(mut self, end: RunEnd) -> RunReport {
+        let duration_ms = self.recording.run_ends(&end);
+        let exit_code = exit_code(&end.status, end.exit_status);
+        let world = &self.request.world;
+        let error = end.error.as_deref().map(|error| world.secrets.mask_text(error));
+        let completed = world.audit.completed(&AuditEnd {
+            run: &self.request.run.run_id,
+            time: world.clock.now(),
+            user: &world.user,
+            workflow: &self.request.workflow.name,
+            success: !end.status.is_failure(),
+            exit_code,
+            duration_ms,
+            error: error.as_deref(),
+        });
+        self.warn_of_audit(completed);
+        self.scribe.close();
+        let (_, usage) = self.scribe.so_far();
+        RunReport {
+            run_id: self.request.run.run_id.clone(),
+            status: end.status,
+            error: end.error,
+            message: end.message,
+            exit_code,
+            exit_status: end.exit_status,
+            outputs: end.outputs,
+            step_outputs: end.step_outputs,
+            usage,
+            transcript: self.scribe.transcript().map(std::path::Path::to_owned),
+        }
+    }
+
+    fn warn_of_audit(&self, written: std::io::Result<()>) {
+        if let Err(cause) = written {
+            tracing::warn!(%cause, "the audit trail is not complete");
+            let text = format!("the audit trail is not complete: {cause}");
+            self.scribe.show(DisplayEvent::Log { at: None, level: "warn", text });
+        }
+    }
+}
+
+/// Opens the transcript, and reads what is already in it when the run is to go on.
+fn open(request: &RunRequest) -> Result<(Option<Recorder>, History, Tally), RunError> {
+    let world = &request.world;
+    let Some(layout) = &world.layout else {
+        return match request.resume {
+            true => Err(RunError::NotRecorded),
+            false => Ok((None, History::default(), Tally::default())),
+        };
+    };
+    let options = Options {
+        durability: world.durability,
+        clock: Arc::clone(&world.clock),
+        ..Options::default()
+    };
+    if !request.resume {
+        let recorder = Recorder::create(layout, request.run.clone(), options)?;
+        return Ok((Some(recorder), History::default(), Tally::default()));
+    }
+    let run: &RunId = &request.run.run_id;
+    // Reopening comes first: it takes the run's lock and closes what a crash left open.
+    let (recorder, _) = Recorder::reopen(layout, run, options)?;
+    let past = PastRun::read(recorder.path())?;
+    Ok((Some(recorder), past.history, past.tally))
+}
+
+fn setup(request: &RunRequest, started_at: Timestamp, history: History) -> Setup {
+    let world = &request.world;
+    Setup {
+        run_id: request.run.run_id.clone(),
+        started_at,
+        inputs: request.inputs.clone(),
+        env: world.env.clone(),
+        working_dir: world.working_dir.clone(),
+        user: world.user.clone(),
+        hostname: world.hostname.clone(),
+        awf: world.awf.clone(),
+        skill_dirs: world.skill_dirs.clone(),
+        role_dirs: world.role_dirs.clone(),
+        files: Arc::clone(&world.files),
+        history,
+    }
+}

@@ -1,0 +1,85 @@
+//! Recording changes nothing but that there is a record.
+
+use quipu_event::payload::Status;
+use quipu_workflow::definition::{AgentMode, AgentStep, PromptText, StepKind};
+use quipu_workflow::display::json_line;
+use serde_json::json;
+
+use super::fixture::{Bench, call, command, done, step, template, workflow};
+
+fn agent(name: &str, prompt: &str, next: &str) -> quipu_workflow::definition::Step {
+    let agent = AgentStep {
+        provider: template("stub"),
+        command: None,
+        prompt: PromptText::Inline(template(prompt)),
+        mode: AgentMode::Single,
+        system_prompt: None,
+        role: None,
+        skills: Vec::new(),
+        options: Default::default(),
+        output_format: None,
+        conversation: None,
+        mcp_proxy: None,
+    };
+    step(name, StepKind::Agent(agent), Some(next))
+}
+
+/// Returns the audit trail and everything that was shown, as bytes.
+async fn told(record: bool) -> (String, String) {
+    let mut bench = Bench::new().with(workflow("sub", [command("inner", "echo inside", None)]));
+    bench.record = record;
+    bench.inputs = json!({"who": "you", "password": "hunter22"}).as_object().unwrap().clone();
+    let mut failing = command("failing", "echo oops >&2; exit 4", Some("sub"));
+    failing.continue_on_error = true;
+    let flow = workflow(
+        "demo",
+        [
+            command("say", "echo hello; echo hunter22", Some("ask")),
+            agent("ask", "what is hunter22?", "failing"),
+            failing,
+            call("sub", "sub", &[], Some("done")),
+            done(),
+        ],
+    );
+    let report = bench.run(flow).await;
+    assert_eq!(report.status, Status::Succeeded, "{:?}", report.error);
+    assert_eq!(bench.dir.path().join("storage").exists(), record);
+    let audit = std::fs::read_to_string(bench.dir.path().join("audit.jsonl")).unwrap();
+    let shown: Vec<_> = bench.seen.events().iter().map(json_line).collect();
+    (audit, shown.join("\n"))
+}
+
+#[tokio::test]
+async fn audit_and_display_are_the_same_with_recording_on_or_off() {
+    let (on, off) = (told(true).await, told(false).await);
+    assert_eq!(on, off);
+    assert!(!on.0.contains("hunter22") && !on.1.contains("hunter22"));
+    let audit = r#"{"event":"workflow.started","execution_id":"main","timestamp":"2026-02-20T22:15:42.123Z","user":"tester","workflow_name":"demo","inputs":{"password":"***","who":"you"},"schema_version":1}
+{"event":"workflow.started","execution_id":"child-0","timestamp":"2026-02-20T22:15:42.123Z","user":"tester","workflow_name":"sub","schema_version":1}
+{"event":"workflow.completed","execution_id":"child-0","timestamp":"2026-02-20T22:15:42.123Z","user":"tester","workflow_name":"sub","status":"success","exit_code":0,"duration_ms":0,"schema_version":1}
+{"event":"workflow.completed","execution_id":"main","timestamp":"2026-02-20T22:15:42.123Z","user":"tester","workflow_name":"demo","status":"success","exit_code":0,"duration_ms":0,"schema_version":1}
+"#;
+    assert_eq!(on.0, audit);
+    let shown = r#"{"event":"run.started","run":"main","name":"demo"}
+{"event":"step.started","path":"say","iteration":0,"attempt":1,"name":"say","kind":"command","detail":"echo hello; echo ***"}
+{"event":"command.output","path":"say","iteration":0,"attempt":1,"stream":"stdout","text":"hello\n"}
+{"event":"command.output","path":"say","iteration":0,"attempt":1,"stream":"stdout","text":"***\n"}
+{"event":"step.completed","path":"say","iteration":0,"attempt":1,"name":"say","kind":"command","status":"succeeded","duration_ms":0}
+{"event":"step.started","path":"ask","iteration":0,"attempt":1,"name":"ask","kind":"agent","detail":"stub"}
+{"event":"agent.text","path":"ask","iteration":0,"attempt":1,"text":"I was asked: what is ***?","delta":false}
+{"event":"step.completed","path":"ask","iteration":0,"attempt":1,"name":"ask","kind":"agent","status":"succeeded","duration_ms":0}
+{"event":"step.started","path":"failing","iteration":0,"attempt":1,"name":"failing","kind":"command","detail":"echo oops >&2; exit 4"}
+{"event":"command.output","path":"failing","iteration":0,"attempt":1,"stream":"stderr","text":"oops\n"}
+{"event":"step.completed","path":"failing","iteration":0,"attempt":1,"name":"failing","kind":"command","status":"failed","error":"exit code 4","duration_ms":0}
+{"event":"step.started","path":"sub","iteration":0,"attempt":1,"name":"sub","kind":"call_workflow","detail":"sub"}
+{"event":"run.started","run":"child-0","name":"sub"}
+{"event":"step.started","path":"sub.inner","iteration":0,"attempt":1,"name":"inner","kind":"command","detail":"echo inside"}
+{"event":"command.output","path":"sub.inner","iteration":0,"attempt":1,"stream":"stdout","text":"inside\n"}
+{"event":"step.completed","path":"sub.inner","iteration":0,"attempt":1,"name":"inner","kind":"command","status":"succeeded","duration_ms":0}
+{"event":"run.completed","run":"child-0","status":"succeeded","duration_ms":0}
+{"event":"step.completed","path":"sub","iteration":0,"attempt":1,"name":"sub","kind":"call_workflow","status":"succeeded","duration_ms":0}
+{"event":"step.started","path":"done","iteration":0,"attempt":1,"name":"done","kind":"terminal"}
+{"event":"step.completed","path":"done","iteration":0,"attempt":1,"name":"done","kind":"terminal","status":"succeeded","duration_ms":0}
+{"event":"run.completed","run":"main","status":"succeeded","message":"all done","duration_ms":0}"#;
+    assert_eq!(on.1, shown);
+}
