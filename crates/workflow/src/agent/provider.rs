@@ -72,7 +72,7 @@ impl Voice {
         match self {
             Voice::Cli(voice) => voice.ask(turn, desk).await,
             Voice::Http(chat) => chat.ask(turn, desk).await,
-            Voice::Stub(stub) => stub.ask(turn, desk),
+            Voice::Stub(stub) => stub.ask(turn, desk).await,
         }
     }
 }

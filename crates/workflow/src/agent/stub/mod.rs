@@ -1,6 +1,9 @@
 //! Nobody: an answer that says that it is none, so that workflows can be tried without an agent.
 //!
-//! It costs nothing, reads nothing and starts nothing.
+//! It costs nothing, reads nothing and starts nothing. A step may script what it says:
+//! `options: {stub_response: text}`, or `stub_script` for more than a text.
+
+mod script;
 
 use quipu_event::payload::{Message, TokenCounts, Usage, UsageScope};
 use quipu_event::{ContentBlock, Draft, Fidelity, Kind};
@@ -13,6 +16,7 @@ use super::reply::Reply;
 use super::sessions::Sessions;
 use crate::definition::OutputFormat;
 use crate::engine::{AgentJob, WorkStatus};
+use script::Script;
 
 /// The model that a stub says it is.
 const MODEL: &str = "claude-stub";
@@ -23,6 +27,7 @@ pub(super) struct Stub {
     wants_json: bool,
     /// An answer that the step itself scripts, for trying out what follows it.
     scripted: Option<String>,
+    script: Option<Script>,
 }
 
 impl Stub {
@@ -35,17 +40,22 @@ impl Stub {
             person: person(&job.provider),
             wants_json: job.output_format == Some(OutputFormat::Json),
             scripted: scripted.map(as_text),
+            script: job.options.get("stub_script").and_then(Script::read),
         }
     }
 
     /// Answers.
-    pub(super) fn ask(&self, turn: &Turn<'_>, desk: &Desk) -> Reply {
+    pub(super) async fn ask(&self, turn: &Turn<'_>, desk: &Desk) -> Reply {
         let session = match turn.question.resume {
             Some(session) => session.to_owned(),
             None => Sessions::new_name("stub"),
         };
         let text = self.text(&desk.step_name());
-        let blocks = vec![ContentBlock::text(Fidelity::AgentEmitted, text.clone())];
+        let mut blocks = match &self.script {
+            Some(script) => script.play(MODEL, desk).await,
+            None => Vec::new(),
+        };
+        blocks.push(ContentBlock::text(Fidelity::AgentEmitted, text.clone()));
         let message = Message {
             model: Some(MODEL.to_owned()),
             turn: turn.number,
@@ -74,17 +84,19 @@ impl Stub {
     }
 
     fn text(&self, step: &str) -> String {
-        if let Some(text) = &self.scripted {
-            return text.clone();
-        }
         let person = &self.person;
-        let text = format!(
-            "[STUB] Completed step {step}. In production, this would contain the actual {person} response."
-        );
-        match self.wants_json {
+        let from_script = || self.script.as_ref().and_then(Script::answer);
+        match (self.scripted.clone().or_else(from_script), self.wants_json) {
             // Whoever reads the answer as JSON finds it in the fence.
-            true => format!("{text}\n\n```json\n{}\n```", json!({ "stub": true, "step": step })),
-            false => text,
+            (Some(said), true) => format!("[STUB]\n\n```json\n{said}\n```"),
+            (Some(said), false) => format!("[STUB] {said}"),
+            (None, wants_json) => {
+                let text = format!(
+                    "[STUB] Completed step {step}. In production, this would contain the actual {person} response."
+                );
+                let json = json!({ "stub": true, "step": step });
+                if wants_json { format!("{text}\n\n```json\n{json}\n```") } else { text }
+            }
         }
     }
 }
