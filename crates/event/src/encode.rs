@@ -6,14 +6,14 @@
 
 mod compound;
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 
 use serde::Serialize;
 use serde::ser;
 
 use compound::{Compound, Variant, write_name};
 
-use crate::escape::write_string;
+use crate::escape::{write_string, write_string_body};
 use crate::json::{self, RAW_TOKEN};
 
 /// How deep a payload may nest.
@@ -47,7 +47,26 @@ pub(crate) fn write_value<T: Serialize + ?Sized>(
     out: &mut String,
     value: &T,
 ) -> Result<(), EncodeError> {
-    value.serialize(&mut Encoder { out, depth: 0, strings: Strings::Quoted })
+    write_value_at(out, value, 0)
+}
+
+/// Appends `value`, which is going to stand `depth` levels deep in something else.
+pub(crate) fn write_value_at<T: Serialize + ?Sized>(
+    out: &mut String,
+    value: &T,
+    depth: usize,
+) -> Result<(), EncodeError> {
+    value.serialize(&mut Encoder { out, depth, strings: Strings::Quoted })
+}
+
+/// Writes what is printed to it as the inside of a JSON string.
+struct Escaped<'a>(&'a mut String);
+
+impl fmt::Write for Escaped<'_> {
+    fn write_str(&mut self, piece: &str) -> fmt::Result {
+        write_string_body(self.0, piece);
+        Ok(())
+    }
 }
 
 struct Encoder<'a> {
@@ -183,6 +202,17 @@ impl<'a, 'b> ser::Serializer for &'a mut Encoder<'b> {
             self.out.reserve(value.len() + 256);
             self.out.push_str(value);
         }
+        Ok(())
+    }
+
+    fn collect_str<T: fmt::Display + ?Sized>(self, value: &T) -> Result<(), EncodeError> {
+        if self.strings == Strings::Raw {
+            return self.serialize_str(&value.to_string());
+        }
+        // A long text that is printed in pieces need not be put together first.
+        self.out.push('"');
+        write!(Escaped(self.out), "{value}").map_err(ser::Error::custom)?;
+        self.out.push('"');
         Ok(())
     }
 

@@ -8,7 +8,8 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
+use serde::ser::SerializeStruct as _;
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::value::RawValue;
 
 use crate::encode::{EncodeError, MAX_DEPTH, write_value};
@@ -92,13 +93,49 @@ impl Json {
     ///
     /// Its nesting is looked at when it is written.
     pub fn from_valid(text: &str) -> Self {
-        let text = if has_line_feed(text) { compact(text) } else { text.to_owned() };
+        let text = if has_line_feed(text) { compact(text) } else { with_room(text) };
         Json { text, nesting: Nesting::Unchecked }
+    }
+
+    /// Makes a larger value of this one, in its own memory: `before` and `after` are put around it.
+    ///
+    /// All three together are JSON, and this value stands `depth` levels deep in it.
+    pub(crate) fn within(
+        self,
+        before: &str,
+        after: &str,
+        depth: usize,
+    ) -> Result<Self, EncodeError> {
+        if nests_deeper_than(&self.text, MAX_DEPTH - depth) {
+            return Err(EncodeError::TooDeep);
+        }
+        let mut text = self.text;
+        text.reserve_exact(before.len() + after.len());
+        text.insert_str(0, before);
+        text.push_str(after);
+        Ok(Json::trusted(text))
+    }
+
+    /// Tells whether it takes so much memory that it had better not be copied.
+    pub(crate) fn is_large(&self) -> bool {
+        self.text.len() > LARGE
+    }
+
+    /// Serialises text that the caller knows to be one JSON value, without taking it over first.
+    pub fn serialize_valid<S: Serializer>(text: &str, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut raw = serializer.serialize_struct(RAW_TOKEN, 1)?;
+        raw.serialize_field(RAW_TOKEN, text)?;
+        raw.end()
     }
 
     /// Tells whether it nests deeper than `limit`.
     pub fn nests_deeper_than(&self, limit: usize) -> bool {
         nests_deeper_than(&self.text, limit)
+    }
+
+    /// Tells whether `text`, which the caller knows to be one JSON value, nests deeper than `limit`.
+    pub fn text_nests_deeper_than(text: &str, limit: usize) -> bool {
+        nests_deeper_than(text, limit)
     }
 
     /// Returns the text.
@@ -171,11 +208,8 @@ impl fmt::Display for Json {
 }
 
 impl Serialize for Json {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeStruct;
-        let mut raw = serializer.serialize_struct(RAW_TOKEN, 1)?;
-        raw.serialize_field(RAW_TOKEN, self.text.as_str())?;
-        raw.end()
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Json::serialize_valid(&self.text, serializer)
     }
 }
 
@@ -197,6 +231,17 @@ impl schemars::JsonSchema for Json {
     fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
         true.into()
     }
+}
+
+/// Texts that are longer than this are large.
+const LARGE: usize = 64 * 1024;
+
+/// Takes over `text`, a large one with room for what may be put around it.
+fn with_room(text: &str) -> String {
+    const ROOM: usize = 4 * 1024;
+    let mut own = String::with_capacity(text.len() + if text.len() > LARGE { ROOM } else { 0 });
+    own.push_str(text);
+    own
 }
 
 /// Tells whether valid JSON `text` nests deeper than `limit`.
@@ -295,6 +340,23 @@ mod tests {
         let json = Json::parse("[1, 2.50]").unwrap();
         assert_eq!(serde_json::to_string(&json).unwrap(), "[1,2.50]");
         assert_eq!(Json::encode(&json).unwrap().as_str(), "[1,2.50]");
+    }
+
+    #[test]
+    fn what_is_printed_in_pieces_is_one_string() {
+        struct Pieces;
+        impl fmt::Display for Pieces {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                ["a\"", "\n", "é\\", ""].iter().try_for_each(|piece| f.write_str(piece))
+            }
+        }
+        impl Serialize for Pieces {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(self)
+            }
+        }
+        let expected = Json::encode(&["a\"\né\\"]).unwrap();
+        assert_eq!(Json::encode(&[Pieces]).unwrap(), expected);
     }
 
     #[test]

@@ -27,6 +27,8 @@ pub enum Raw {
 
 /// So much of a record is escaped at a time where it is written piece by piece.
 const PIECE: usize = 64 * 1024;
+/// Records that are longer than this grow only by as much as is needed, and a little.
+const LARGE: usize = 1024 * 1024;
 
 impl Raw {
     /// Keeps `record`.
@@ -42,7 +44,12 @@ impl Raw {
             Raw::Bytes(bytes) => Arc::unwrap_or_clone(bytes),
             literal => literal.bytes().unwrap_or_default(),
         };
-        bytes.reserve(record.len() + 1);
+        let room = record.len() + 1;
+        if bytes.len() > LARGE && bytes.capacity() - bytes.len() < room {
+            // To double a large record for the sake of a small one would waste most of it.
+            bytes.reserve_exact(room + bytes.len() / 8);
+        }
+        bytes.reserve(room);
         bytes.push(b'\n');
         bytes.extend_from_slice(record);
         *self = Raw::Bytes(Arc::new(bytes));

@@ -9,6 +9,7 @@ use quipu_event::payload::{ToolCall, ToolResult};
 use quipu_event::{Json, Timestamp};
 
 use crate::outbox::{Outbox, Scraps, Stamp};
+use crate::said::Given;
 
 /// A result waits for its call until this many others have come.
 const PATIENCE: u64 = 64;
@@ -69,7 +70,19 @@ impl Calls {
         &mut self,
         out: &mut Outbox<'_>,
         stamp: &Stamp,
+        mut result: ToolResult,
+    ) -> Seen {
+        let output = Given::Json(std::mem::take(&mut result.output));
+        self.answer(out, stamp, result, output)
+    }
+
+    /// Puts the result of a call whose output is `output`, from where that stands.
+    pub(crate) fn answer(
+        &mut self,
+        out: &mut Outbox<'_>,
+        stamp: &Stamp,
         result: ToolResult,
+        output: Given<'_>,
     ) -> Seen {
         self.step(out);
         let is_waiting = self.early.iter().any(|early| early.result.call_id == result.call_id);
@@ -77,10 +90,11 @@ impl Calls {
             return Seen::Again;
         }
         if self.open.contains_key(&result.call_id) {
-            let result = self.answer(stamp, result);
-            out.tool_result(stamp, result);
+            let result = self.close(stamp, result);
+            out.tool_result(stamp, result, output);
             return Seen::New;
         }
+        let result = ToolResult { output: output.into_json(), ..result };
         let mut scraps = Scraps::default();
         out.absorb(&mut scraps);
         self.early.push_back(Early { stamp: stamp.clone(), result, scraps, step: self.steps });
@@ -119,12 +133,13 @@ impl Calls {
 
     fn put(&mut self, out: &mut Outbox<'_>, early: Early) {
         let Early { stamp, result, scraps, .. } = early;
-        let result = self.answer(&stamp, result);
-        out.put_with(scraps, |out| out.tool_result(&stamp, result));
+        let mut result = self.close(&stamp, result);
+        let output = Given::Json(std::mem::take(&mut result.output));
+        out.put_with(scraps, |out| out.tool_result(&stamp, result, output));
     }
 
     /// Gives a result what its call knows, and closes the call.
-    fn answer(&mut self, stamp: &Stamp, mut result: ToolResult) -> ToolResult {
+    fn close(&mut self, stamp: &Stamp, mut result: ToolResult) -> ToolResult {
         if let Some(call) = self.open.remove(&result.call_id) {
             if result.name.is_empty() {
                 result.name = call.name;

@@ -16,6 +16,8 @@
 //! - A reply is one `message.assistant`, however many records it came in. Its thinking, text and
 //!   tool calls are blocks in their native order; each call is a `tool.call`, each answer a
 //!   `tool.result` with the call's name and input; what it cost is one `usage`.
+//! - [`Companions`] answer for what an agent keeps in files beside its input, if somebody has
+//!   them; a body that is asked for stands in the place of the note that names its file.
 //! - Facts that are no content (turns, compaction, retries, hooks, denials) are `system` and
 //!   `error` events. Records that nobody knows are `unknown` events.
 //!
@@ -77,6 +79,7 @@ mod anthropic;
 mod calls;
 mod claude;
 mod codex;
+mod companions;
 mod conversation;
 mod copilot;
 mod framing;
@@ -90,12 +93,14 @@ mod outbox;
 mod record;
 mod registry;
 mod reply;
+mod said;
 mod salvage;
 mod scan;
 mod tally;
 mod unescape;
 mod value;
 
+pub use companions::Companions;
 pub use normalizer::Normalizer;
 pub use outbox::{KeptBytes, Made};
 pub use record::Place;

@@ -1,5 +1,6 @@
 //! The public face: bytes in, drafts out, and an account of both.
 
+use crate::companions::Companions;
 use crate::framing::Framer;
 use crate::outbox::{KeptBytes, Made, Outbox, Queue};
 use crate::record::{Fragment, Record, Worth};
@@ -35,6 +36,12 @@ impl Normalizer {
             surface: (surface.start)(),
             queue: Queue::new(kept),
         }
+    }
+
+    /// Lets `companions` answer for what lies beside the input.
+    pub fn with_companions(mut self, companions: Box<dyn Companions>) -> Self {
+        self.queue.companions = Some(companions);
+        self
     }
 
     /// Takes the next bytes and appends to `out` what they become.

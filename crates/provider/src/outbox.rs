@@ -8,12 +8,14 @@
 use std::collections::VecDeque;
 
 use quipu_event::payload::{
-    ErrorReport, Message, RunCompleted, RunStarted, ToolCall, ToolResult, Usage,
+    ErrorReport, Message, RunCompleted, RunStarted, SpokenMessage, ToolCall, ToolResult, Usage,
 };
-use quipu_event::{Draft, EncodeError, Kind, Raw, Timestamp};
+use quipu_event::{Draft, EncodeError, Json, Kind, Raw, Timestamp};
 use serde::Serialize;
 
+use crate::companions::Companions;
 use crate::record::{Place, Record};
+use crate::said::{Answered, Given, SaidBlock};
 use crate::tally::Tally;
 
 /// A draft, and where the record stood that it was made from.
@@ -79,6 +81,7 @@ pub(crate) struct Queue {
     /// How many entries have been taken; a slot is where its entry stands if they are counted.
     taken: u64,
     kept: KeptBytes,
+    pub(crate) companions: Option<Box<dyn Companions>>,
     pub(crate) tally: Tally,
 }
 
@@ -131,6 +134,16 @@ impl<'a> Outbox<'a> {
         Outbox { queue, record, carried: false, filling: None }
     }
 
+    /// Tells whether anybody answers for what lies beside the input.
+    pub(crate) fn has_companions(&self) -> bool {
+        self.queue.companions.is_some()
+    }
+
+    /// Returns what lies at `place` beside the input, if that can be had.
+    pub(crate) fn companion(&self, place: &str) -> Option<Vec<u8>> {
+        self.queue.companions.as_ref()?.body(place)
+    }
+
     /// Sees to it that the record is not lost.
     pub(crate) fn close(mut self) {
         if !self.carried && self.record.is_some() {
@@ -146,17 +159,34 @@ impl<'a> Outbox<'a> {
         self.put_draft(stamp, draft);
     }
 
+    /// Puts what was said and has been written already; `rest` is what else is known of it.
+    pub(crate) fn spoken(
+        &mut self,
+        stamp: &Stamp,
+        kind: Kind,
+        spoken: SpokenMessage,
+        rest: &Message,
+    ) {
+        self.put_draft(stamp, Ok(Draft::with_json(kind, spoken.end(rest))));
+    }
+
+    /// Counts a block that has been written.
+    pub(crate) fn count_spoken(&mut self, block: &SaidBlock<'_>) {
+        self.queue.tally.count_block(block.block_type());
+    }
+
     /// Puts a call.
     pub(crate) fn tool_call(&mut self, stamp: &Stamp, call: &ToolCall) {
         self.put(stamp, Kind::ToolCall, call);
     }
 
-    /// Puts a call's result.
-    pub(crate) fn tool_result(&mut self, stamp: &Stamp, result: ToolResult) {
-        let draft = Draft::new(Kind::ToolResult, &result);
-        // A large output is in the draft now; the record's bytes are still to be copied.
-        drop(result);
-        self.put_draft(stamp, draft);
+    /// Puts a call's result, whose output is `output`.
+    pub(crate) fn tool_result(&mut self, stamp: &Stamp, result: ToolResult, output: Given<'_>) {
+        let payload = match output {
+            Given::Json(output) => ToolResult { output, ..result }.into_payload(),
+            Given::Value(_) => Json::encode(&Answered { result: &result, output: &output }),
+        };
+        self.put_draft(stamp, payload.map(|json| Draft::with_json(Kind::ToolResult, json)));
     }
 
     /// Puts what something cost, once.

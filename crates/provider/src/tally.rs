@@ -56,8 +56,12 @@ impl Tally {
 
     pub(crate) fn count_blocks(&mut self, blocks: &[ContentBlock]) {
         for block in blocks {
-            count(&mut self.blocks, block.content.block_type());
+            self.count_block(block.content.block_type());
         }
+    }
+
+    pub(crate) fn count_block(&mut self, block_type: &str) {
+        count(&mut self.blocks, block_type);
     }
 
     pub(crate) fn count_usage(&mut self, usage: &Usage) {

@@ -8,9 +8,15 @@ use memchr::memchr;
 /// Decodes the inside of a valid JSON string; halves of surrogate pairs become U+FFFD.
 pub(crate) fn unescape(inside: &str) -> String {
     let mut out = String::with_capacity(inside.len());
+    unescape_to(inside, |part| out.push_str(part));
+    out
+}
+
+/// Hands on what the inside of a valid JSON string stands for, part by part.
+pub(crate) fn unescape_to(inside: &str, mut take: impl FnMut(&str)) {
     let mut rest = inside;
     while let Some(backslash) = memchr(b'\\', rest.as_bytes()) {
-        out.push_str(&rest[..backslash]);
+        take(&rest[..backslash]);
         rest = &rest[backslash + 1..];
         let (character, len) = match rest.bytes().next() {
             Some(b'n') => ('\n', 1),
@@ -22,11 +28,10 @@ pub(crate) fn unescape(inside: &str) -> String {
             Some(byte) => (char::from(byte), 1),
             None => break,
         };
-        out.push(character);
+        take(character.encode_utf8(&mut [0; 4]));
         rest = rest.get(len..).unwrap_or_default();
     }
-    out.push_str(rest);
-    out
+    take(rest);
 }
 
 /// Decodes `uXXXX`, or the two of a surrogate pair; returns how many bytes that took.

@@ -9,6 +9,7 @@ use std::borrow::Cow;
 use memchr::memchr;
 use quipu_event::{Json, MAX_DEPTH, Timestamp};
 
+use crate::said::Said;
 use crate::scan::{LongStrings, Member, Scanner};
 use crate::unescape::unescape;
 
@@ -31,6 +32,11 @@ impl<'a> Value<'a> {
     pub(crate) fn parse(text: &'a str) -> Result<Self, NotJson> {
         let source = Scanner::new(text).whole().ok_or(NotJson)?;
         Ok(Value { source, long: LongStrings::NONE })
+    }
+
+    /// Makes a value of a literal that is known to be one.
+    pub(crate) fn of_literal(source: &'a str) -> Self {
+        Value { source, long: LongStrings::NONE }
     }
 
     /// Returns its JSON as it stands.
@@ -60,6 +66,11 @@ impl<'a> Value<'a> {
             return Some(Cow::Borrowed(inside));
         }
         Some(Cow::Owned(unescape(inside)))
+    }
+
+    /// Returns the text where it stands, if it is a string.
+    pub(crate) fn said(self) -> Option<Said<'a>> {
+        self.source.starts_with('"').then_some(Said::Literal(self.source))
     }
 
     /// Returns the number, if it is a whole one that is not negative.
@@ -114,8 +125,12 @@ impl<'a> Value<'a> {
     ///
     /// A value that nests too deep for a line is kept as the text of its JSON.
     pub(crate) fn json(self) -> Json {
-        let json = Json::from_valid(self.source);
-        if json.nests_deeper_than(MAX_DEPTH - OWN_NESTING) { json_text(self.source) } else { json }
+        if self.nests_too_deep() { json_text(self.source) } else { Json::from_valid(self.source) }
+    }
+
+    /// Tells whether it nests too deep for a line.
+    pub(crate) fn nests_too_deep(self) -> bool {
+        Json::text_nests_deeper_than(self.source, MAX_DEPTH - OWN_NESTING)
     }
 }
 
@@ -163,6 +178,11 @@ impl<'a> Fields<'a> {
     /// Returns the string under `key`.
     pub(crate) fn text(&self, key: &str) -> Option<Cow<'a, str>> {
         self.get(key)?.text()
+    }
+
+    /// Returns the string under `key` where it stands.
+    pub(crate) fn said(&self, key: &str) -> Option<Said<'a>> {
+        self.get(key)?.said()
     }
 
     /// Returns the string under `key` as one's own.

@@ -173,3 +173,45 @@ fn a_live_stream_is_answered_before_it_ends() {
     assert!(answers.last().unwrap().unwrap().starts_with("{\"type\":\"run.completed\""));
     assert!(child.wait().unwrap().success());
 }
+
+#[test]
+fn an_output_that_lies_beside_the_session_stands_in_its_place() {
+    let session = Session::new();
+    let note = "<persisted-output>\nOutput too large (2MB). Full output saved to: \
+                /home/me/.claude/projects/-app/s1/tool-results/b1.txt\n\nPreview (first 2KB):\nfir";
+    let answer = json!({
+        "type": "user", "uuid": "u2", "sessionId": "s1", "timestamp": "2026-06-08T10:14:43.000Z",
+        "message": { "role": "user", "content": [
+            { "type": "tool_result", "tool_use_id": "t1", "content": note },
+        ] },
+    });
+    let call = json!({
+        "type": "assistant", "uuid": "u1", "sessionId": "s1", "timestamp": "2026-06-08T10:14:42.000Z",
+        "message": { "id": "m1", "role": "assistant", "model": "x", "content": [
+            { "type": "tool_use", "id": "t1", "name": "Bash", "input": {} },
+        ] },
+    });
+    let input = format!("{call}\n{answer}\n");
+    fs::write(session.dir().join("s1.jsonl"), &input).unwrap();
+    let result = |arguments: &[&str]| {
+        let outcome = session.quipu_with_input(arguments, &input);
+        assert_eq!(outcome.code, Some(0), "{outcome:?}");
+        let drafts = lines(&outcome.stdout);
+        let at = drafts.iter().position(|draft| draft["type"] == "tool.result").unwrap();
+        (drafts[at].clone(), drafts[at + 1].clone())
+    };
+    let (absent, _) = result(&["normalize", "s1.jsonl"]);
+    assert_eq!(absent["payload"]["output"], note);
+
+    fs::create_dir_all(session.dir().join("s1/tool-results")).unwrap();
+    fs::write(session.dir().join("s1/tool-results/b1.txt"), "first\nlast\n").unwrap();
+    let (joined, told) = result(&["normalize", "s1.jsonl"]);
+    assert_eq!(joined["payload"]["output"], "first\nlast\n");
+    assert_eq!(joined["raw"], answer.to_string(), "the record is kept as it was");
+    let facts =
+        json!({ "subtype": "output_joined", "tool_id": "t1", "file": "b1.txt", "bytes": 11 });
+    assert_eq!(told["payload"], facts);
+
+    let (from_stdin, _) = result(&["normalize"]);
+    assert_eq!(from_stdin["payload"]["output"], note, "a stream has nothing beside it");
+}

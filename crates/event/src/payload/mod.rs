@@ -7,6 +7,7 @@
 mod fact;
 mod message;
 mod run;
+mod spoken;
 mod step;
 mod tool;
 mod usage;
@@ -16,6 +17,7 @@ pub use fact::{
 };
 pub use message::Message;
 pub use run::{Agent, Counts, Definition, RunCompleted, RunCreated, RunKind, RunStarted, Status};
+pub use spoken::SpokenMessage;
 pub use step::{StepCompleted, StepResult, StepStarted};
 pub use tool::{ToolCall, ToolResult, ToolStatus};
 pub use usage::{TokenCounts, Usage, UsageScope};

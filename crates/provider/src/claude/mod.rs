@@ -12,10 +12,11 @@
 //! - Texts in the user's role that no user said become `system`: `context`, `local_command`,
 //!   `interrupted`, `compaction_summary`.
 //! - Every `result` is a `turn_completed`; the last one decides how the run ended.
+//! - An output that the agent keeps in a file beside the session stands in its `tool.result` in
+//!   full, if the file can be had; an `output_joined` behind it names the file.
 //! - Deltas are folded into the reply they belong to and show only if the reply never came whole.
 
 mod account;
-mod blocks;
 mod counts;
 mod events;
 mod files;
@@ -23,6 +24,7 @@ mod likeness;
 mod metadata;
 mod notes;
 mod partial;
+mod persisted;
 mod prompt;
 mod replies;
 mod seen;

@@ -126,7 +126,7 @@ fn queued(out: &mut Outbox<'_>, stamp: &Stamp, attachment: &Fields<'_>) {
         return;
     }
     let said = attachment.get("prompt").map(wire::blocks).unwrap_or_default();
-    put_prompt(out, stamp, said);
+    put_prompt(out, stamp, &said);
 }
 
 /// Puts a `progress` record: that a tool, a hook or a subagent is at work.

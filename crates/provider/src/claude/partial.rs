@@ -3,8 +3,9 @@
 //! The agent passes the model's own stream on, and repeats each block as a record of its own when
 //! it is finished. Only what was not repeated is taken from here.
 
-use quipu_event::{BlockContent, ContentBlock, Fidelity, Json};
+use quipu_event::Json;
 
+use crate::said::{Given, Said, SaidBlock};
 use crate::value::{Fields, json_inside};
 
 /// The blocks of a reply as far as they have come.
@@ -68,31 +69,39 @@ impl Partial {
     }
 
     /// Returns the blocks behind the first `whole` ones, which came as records of their own.
-    pub(super) fn rest(self, whole: usize) -> impl Iterator<Item = ContentBlock> {
+    pub(super) fn rest(self, whole: usize) -> impl Iterator<Item = SaidBlock<'static>> {
         self.blocks.into_iter().skip(whole).filter_map(Growing::fold)
     }
 }
 
 impl Growing {
     /// Makes the block of what has come; nothing if nothing has.
-    fn fold(self) -> Option<ContentBlock> {
+    fn fold(self) -> Option<SaidBlock<'static>> {
         let signature = Some(self.signature).filter(|signature| !signature.is_empty());
-        let content = match &*self.block_type {
+        let block = match &*self.block_type {
             "text" if self.text.is_empty() => return None,
-            "text" => BlockContent::Text { text: self.text },
+            "text" => SaidBlock::Text(Said::Text(self.text)),
             "thinking" | "redacted_thinking" if self.text.is_empty() && signature.is_none() => {
                 return None;
             }
-            "thinking" | "redacted_thinking" => {
-                BlockContent::Thinking { thinking: self.text, signature }
-            }
-            "tool_use" => BlockContent::ToolUse {
-                tool_name: self.tool_name,
-                tool_id: self.tool_id,
-                tool_input: if self.text.is_empty() { self.start } else { json_inside(&self.text) },
+            "thinking" | "redacted_thinking" => SaidBlock::Thinking {
+                thinking: Said::Text(self.text),
+                signature: signature.map(Said::Text),
             },
-            _ => BlockContent::Other { block_type: self.block_type, content: Some(self.start) },
+            "tool_use" => {
+                let is_empty = self.text.is_empty();
+                let input = if is_empty { self.start } else { json_inside(&self.text) };
+                SaidBlock::ToolUse {
+                    id: self.tool_id.into(),
+                    name: self.tool_name.into(),
+                    input: Given::Json(input),
+                }
+            }
+            _ => SaidBlock::Other {
+                block_type: self.block_type.into(),
+                content: Given::Json(self.start),
+            },
         };
-        Some(content.vouched_by(Fidelity::AgentEmitted))
+        Some(block)
     }
 }

@@ -9,16 +9,15 @@ use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use quipu_event::payload::{TokenCounts, Usage, UsageScope};
-use quipu_event::{BlockContent, ContentBlock};
 use serde_json::json;
 
-use super::blocks::content_block;
 use super::counts;
 use super::partial::Partial;
 use super::tools::Tools;
 use super::wire::{self, SYNTHETIC};
 use crate::outbox::{Outbox, Stamp};
 use crate::reply::Reply;
+use crate::said::SaidBlock;
 use crate::value::Fields;
 
 /// So many records of other threads may come before a reply is taken for finished.
@@ -110,8 +109,8 @@ impl Replies {
         let message_id = line.message.string("id");
         let id = message_id.clone().or_else(|| line.uuid.as_deref().map(str::to_owned));
         let id = id.unwrap_or_else(|| self.nameless_id());
-        let content = line.message.get("content").map(wire::blocks).unwrap_or_default();
-        let blocks: Vec<_> = content.into_iter().map(content_block).collect();
+        let blocks = line.message.get("content").map(wire::blocks).unwrap_or_default();
+        let blocks: Vec<_> = blocks.into_iter().map(|block| (print(&block), block)).collect();
         let at = self.position(&id, &line.stamp);
         if at.is_none() && self.has_all(&id, &blocks, line.is_copy) {
             self.close_thread(out, tools, &line.stamp);
@@ -247,9 +246,9 @@ impl Replies {
     }
 
     /// Tells whether a message that is closed has said all of this before.
-    fn has_all(&self, id: &str, blocks: &[ContentBlock], is_copy: bool) -> bool {
+    fn has_all(&self, id: &str, blocks: &[Printed<'_>], is_copy: bool) -> bool {
         self.known.get(id).is_some_and(|known| {
-            is_copy || blocks.iter().all(|block| known.prints.contains(&print(block)))
+            is_copy || blocks.iter().all(|(print, _)| known.prints.contains(print))
         })
     }
 
@@ -281,32 +280,31 @@ impl Replies {
         tools: &mut Tools,
         at: usize,
         stamp: &Stamp,
-        mut block: ContentBlock,
+        (print, mut block): Printed<'_>,
         is_other: bool,
     ) {
         let open = &mut self.open[at];
         let known = self.known.entry(open.id.clone()).or_default();
-        let print = print(&block);
-        let is_use = matches!(block.content, BlockContent::ToolUse { .. });
+        let is_use = matches!(block, SaidBlock::ToolUse { .. });
         if (is_use || is_other) && known.prints.contains(&print) {
             return;
         }
         known.prints.push(print);
-        if let BlockContent::ToolUse { tool_name, tool_id, tool_input } = &mut block.content {
-            if tool_id.is_empty() {
-                *tool_id = tools.invent_id(&open.id);
+        if let SaidBlock::ToolUse { id, name, input } = &mut block {
+            if id.is_empty() {
+                *id = tools.invent_id(&open.id).into();
             }
-            self.recent_calls.push(tool_id.clone());
-            tools.call(out, stamp, tool_name, tool_id, tool_input.clone());
+            self.recent_calls.push(id.clone().into_owned());
+            tools.call(out, stamp, name, id, input.clone().into_json());
         }
-        open.reply.add(block);
+        open.reply.say(out, &block);
     }
 
     fn close(&mut self, out: &mut Outbox<'_>, tools: &mut Tools, at: usize) {
         let Open { partial, whole, reply, .. } = &mut self.open[at];
         let (partial, stamp) = (std::mem::take(partial), reply.stamp.clone());
         for block in partial.rest(*whole) {
-            self.add(out, tools, at, &stamp, block, true);
+            self.add(out, tools, at, &stamp, (print(&block), block), true);
         }
         let Open { id, mut reply, .. } = self.open.remove(at);
         reply.usage = self.bill(&id);
@@ -350,21 +348,24 @@ impl Replies {
     }
 }
 
+/// A block, and the number that it shares only with those that say the same.
+type Printed<'a> = (u64, SaidBlock<'a>);
+
 /// Returns a number that two blocks share only if they say the same.
-fn print(block: &ContentBlock) -> u64 {
+fn print(block: &SaidBlock<'_>) -> u64 {
     let mut hasher = DefaultHasher::new();
-    block.content.block_type().hash(&mut hasher);
-    match &block.content {
-        BlockContent::Text { text } => text.hash(&mut hasher),
-        BlockContent::Thinking { thinking, signature } => (thinking, signature).hash(&mut hasher),
-        BlockContent::ToolUse { tool_name, tool_id, tool_input } if tool_id.is_empty() => {
-            (tool_name, tool_input.as_str()).hash(&mut hasher);
+    block.block_type().hash(&mut hasher);
+    match block {
+        SaidBlock::Text(text) => text.hash(&mut hasher),
+        SaidBlock::Thinking { thinking, signature } => {
+            (thinking, signature).hash(&mut hasher);
         }
-        BlockContent::ToolUse { tool_id, .. } => tool_id.hash(&mut hasher),
-        BlockContent::Other { content, .. } => {
-            content.as_ref().map(|content| content.as_str()).hash(&mut hasher);
+        SaidBlock::ToolUse { id, name, input } if id.is_empty() => {
+            (name, input.source()).hash(&mut hasher);
         }
-        _ => {}
+        SaidBlock::ToolUse { id, .. } => id.hash(&mut hasher),
+        SaidBlock::Other { content, .. } => content.source().hash(&mut hasher),
+        SaidBlock::ToolResult { .. } => {}
     }
     hasher.finish()
 }

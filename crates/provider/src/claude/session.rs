@@ -66,6 +66,7 @@ impl Session {
         }
         value.source().clone_into(&mut self.session);
         let Some(id) = value.text().map(Cow::into_owned) else { return };
+        self.talk.tools.persisted.turn_to(&id);
         if self.sessions.contains(&id) {
             return;
         }
@@ -97,6 +98,7 @@ impl Session {
         if !self.opening.is_put() && !subagents.knows(&agent_id) && is_side {
             // The file is the subagent's own.
             subagents.take_for_granted(&agent_id);
+            self.talk.tools.persisted.is_of_subagent = true;
             let labels = self.opening.started.labels.get_or_insert_default();
             labels.insert("agent_id".to_owned(), agent_id.clone().into_owned());
         }

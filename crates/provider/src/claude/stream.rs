@@ -151,8 +151,9 @@ impl Stream {
         self.end = None;
         let is_set = |key: &str| fields.flag(key) == Some(true);
         let content = message.get("content");
-        let text = content.and_then(wire::answer_text);
-        let voice = text.as_deref().map(super::prompt::voice_of);
+        // The text is let go at once: it may be long, and is written from where it stands.
+        let text = content.filter(|_| is_set("isSynthetic")).and_then(wire::answer_text);
+        let voice = text.map(|text| super::prompt::voice_of(&text));
         let is_synthetic = is_set("isSynthetic") && voice == Some(Voice::Prompt);
         let heard = Heard {
             stamp,

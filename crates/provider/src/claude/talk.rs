@@ -6,17 +6,17 @@
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use quipu_event::payload::{ErrorReport, Message, RunCompleted, Status};
-use quipu_event::{ContentBlock, Fidelity, Json, Kind, Purpose};
+use quipu_event::payload::{ErrorReport, Message, RunCompleted, SpokenMessage, Status};
+use quipu_event::{Json, Kind, Purpose};
 use serde_json::json;
 
-use super::blocks::content_block;
 use super::prompt::{Voice, command_name, voice_of};
 use super::replies::{Billing, Line, Replies};
 use super::tools::{Answer, Tools};
-use super::wire::{self, Block};
+use super::wire;
 use crate::calls::Seen;
 use crate::outbox::{Outbox, Stamp};
+use crate::said::{Said, SaidBlock, Spoken};
 use crate::value::Value;
 
 /// What is said in the user's role.
@@ -84,18 +84,18 @@ impl Talk {
         let stamp = &heard.stamp;
         self.replies.pass(out, &mut self.tools, stamp);
         let blocks = heard.content.map(wire::blocks).unwrap_or_default();
-        let is_answer = |block: &Block<'_>| matches!(block, Block::ToolResult { .. });
+        let is_answer = |block: &SaidBlock<'_>| matches!(block, SaidBlock::ToolResult { .. });
         let answers = blocks.iter().filter(|block| is_answer(block)).count();
         let (mut said, mut is_put) = (Vec::new(), false);
         for block in blocks {
-            let Block::ToolResult { id: call_id, content, is_error } = block else {
+            let SaidBlock::ToolResult { id: call_id, content, is_error } = block else {
                 said.push(block);
                 continue;
             };
             // What the agent keeps for itself is about one answer.
             let details = heard.details.filter(|_| answers == 1);
             let is_refused = heard.is_refused && is_error;
-            let answer = Answer { call_id, content, is_error, is_refused, details };
+            let answer = Answer { call_id: Some(call_id), content, is_error, is_refused, details };
             is_put |= self.tools.answer(out, stamp, answer) == Seen::New;
         }
         if answers > 0 && !is_put {
@@ -107,12 +107,14 @@ impl Talk {
     }
 
     /// Takes what is said in the user's role by whoever it is.
-    fn say(&mut self, out: &mut Outbox<'_>, heard: &Heard<'_>, mut said: Vec<Block<'_>>) {
+    fn say(&mut self, out: &mut Outbox<'_>, heard: &Heard<'_>, mut said: Vec<SaidBlock<'_>>) {
         let voice = heard.voice.unwrap_or_else(|| voice_of_all(&said));
-        if voice == Voice::Prompt && heard.voice.is_none() {
+        if voice == Voice::Prompt && heard.voice.is_none() && said.len() > 1 {
             said.retain(|block| voice_of_block(block) == Voice::Prompt);
         }
-        let (stamp, text) = (&heard.stamp, first_text(&said));
+        let stamp = &heard.stamp;
+        let text = first_text(&said).filter(|_| voice != Voice::Prompt).map(Said::text);
+        let text = text.as_deref();
         match voice {
             Voice::Prompt => self.prompt(out, heard, said),
             Voice::LocalCommand => {
@@ -133,7 +135,7 @@ impl Talk {
         }
     }
 
-    fn prompt(&mut self, out: &mut Outbox<'_>, heard: &Heard<'_>, said: Vec<Block<'_>>) {
+    fn prompt(&mut self, out: &mut Outbox<'_>, heard: &Heard<'_>, said: Vec<SaidBlock<'_>>) {
         let print = print(&said);
         if heard.is_replay && self.prompts.contains(&print) {
             out.system(&heard.stamp, "context", json!({ "topic": "replay" }));
@@ -147,7 +149,7 @@ impl Talk {
             self.replies.forget_calls();
             self.ending = Ending::Unanswered;
         }
-        put_prompt(out, &heard.stamp, said);
+        put_prompt(out, &heard.stamp, &said);
     }
 
     /// Closes what is open, and puts what was waiting for something that never came.
@@ -174,13 +176,17 @@ impl Talk {
 }
 
 /// Puts a prompt.
-pub(super) fn put_prompt(out: &mut Outbox<'_>, stamp: &Stamp, said: Vec<Block<'_>>) {
-    let blocks = said.into_iter().map(|block| match block {
-        Block::Text(text) => ContentBlock::text(Fidelity::AgentEmitted, text.into_owned())
-            .with_purpose(Purpose::Prompt),
-        other => content_block(other),
-    });
-    out.message(stamp, Kind::MessageUser, Message::user(blocks.collect()));
+pub(super) fn put_prompt(out: &mut Outbox<'_>, stamp: &Stamp, said: &[SaidBlock<'_>]) {
+    let rest = Message::user(Vec::new());
+    let mut prompt = SpokenMessage::by(&rest.role);
+    for block in said {
+        let purpose = matches!(block, SaidBlock::Text(_)).then_some(Purpose::Prompt);
+        // Foreign values are bounded where they are written, so this is not expected to fail.
+        if prompt.add(&Spoken(block, purpose), block.room()).is_ok() {
+            out.count_spoken(block);
+        }
+    }
+    out.spoken(stamp, Kind::MessageUser, prompt, &rest);
 }
 
 /// Makes the report of an error that the provider's API gave.
@@ -198,27 +204,27 @@ pub(super) fn api_report(code: Option<&str>, status: Option<u64>, message: &str)
 }
 
 /// Tells who speaks: a person, if any of it is a person's, else whoever speaks first.
-fn voice_of_all(said: &[Block<'_>]) -> Voice {
+fn voice_of_all(said: &[SaidBlock<'_>]) -> Voice {
     let mut voices = said.iter().map(voice_of_block);
     let first = voices.next().unwrap_or(Voice::Context("empty"));
     if voices.any(|voice| voice == Voice::Prompt) { Voice::Prompt } else { first }
 }
 
-fn voice_of_block(block: &Block<'_>) -> Voice {
+fn voice_of_block(block: &SaidBlock<'_>) -> Voice {
     match block {
-        Block::Text(text) => voice_of(text),
+        SaidBlock::Text(text) => voice_of(&text.text()),
         _ => Voice::Prompt,
     }
 }
 
-fn first_text<'s>(said: &'s [Block<'_>]) -> Option<&'s str> {
+fn first_text<'s, 'a>(said: &'s [SaidBlock<'a>]) -> Option<&'s Said<'a>> {
     said.iter().find_map(|block| match block {
-        Block::Text(text) => Some(&**text),
+        SaidBlock::Text(text) => Some(text),
         _ => None,
     })
 }
 
-fn print(said: &[Block<'_>]) -> u64 {
+fn print(said: &[SaidBlock<'_>]) -> u64 {
     let mut hasher = DefaultHasher::new();
     first_text(said).hash(&mut hasher);
     hasher.finish()

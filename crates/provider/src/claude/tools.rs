@@ -7,17 +7,20 @@ use quipu_event::Json;
 use quipu_event::payload::{ToolCall, ToolResult, ToolStatus};
 use serde_json::json;
 
+use super::persisted::Persisted;
 use super::prompt::is_refusal;
 use super::subagents::{Subagents, starts_subagents};
 use super::wire;
 use crate::calls::{Calls, Seen};
 use crate::outbox::{Outbox, Stamp};
+use crate::said::Given;
 use crate::value::Value;
 
 /// The tool calls of one input.
 #[derive(Default)]
 pub(super) struct Tools {
     pub(super) subagents: Subagents,
+    pub(super) persisted: Persisted,
     calls: Calls,
     refused: HashSet<String>,
     /// The last call that came without an id, until it is answered.
@@ -85,12 +88,20 @@ impl Tools {
         let starts_subagent = name.as_deref().is_some_and(starts_subagents);
         let result = ToolResult {
             call_id: call_id.clone(),
-            output: answer.content.or(answer.details).map(Value::json).unwrap_or_default(),
             error: error.clone(),
             status: Some(status),
             ..ToolResult::default()
         };
-        let seen = self.calls.result(out, stamp, result);
+        let content = answer.content.or(answer.details);
+        let mut joined = content.and_then(|note| self.persisted.find(out, note, answer.details));
+        let output = match &mut joined {
+            Some(joined) => Given::Json(std::mem::take(&mut joined.body)),
+            None => Given::from(content),
+        };
+        let seen = self.calls.answer(out, stamp, result, output);
+        if let Some(joined) = joined.filter(|_| seen == Seen::New) {
+            joined.tell(out, stamp, &call_id);
+        }
         if is_refused && seen == Seen::New && self.refuse(&call_id) {
             let facts = json!({ "tool_id": call_id, "name": name, "message": error });
             out.system(stamp, "permission_denied", facts);

@@ -4,51 +4,43 @@
 
 use std::borrow::Cow;
 
+use crate::said::{Given, Said, SaidBlock};
 use crate::value::Value;
 
 /// The model that the agent names when it speaks for itself.
 pub(super) const SYNTHETIC: &str = "<synthetic>";
 
-/// One block of a message.
-pub(super) enum Block<'a> {
-    Text(Cow<'a, str>),
-    Thinking { thinking: Cow<'a, str>, signature: Option<Cow<'a, str>> },
-    ToolUse { id: Option<Cow<'a, str>>, name: Cow<'a, str>, input: Option<Value<'a>> },
-    ToolResult { id: Option<Cow<'a, str>>, content: Option<Value<'a>>, is_error: bool },
-    Other { block_type: Cow<'a, str>, value: Value<'a> },
-}
-
 /// Returns the blocks of a message's content, which may be a mere string.
-pub(super) fn blocks(content: Value<'_>) -> Vec<Block<'_>> {
-    match content.text() {
-        Some(text) => vec![Block::Text(text)],
+pub(super) fn blocks(content: Value<'_>) -> Vec<SaidBlock<'_>> {
+    match content.said() {
+        Some(text) => vec![SaidBlock::Text(text)],
         None => content.items().into_iter().map(block).collect(),
     }
 }
 
-fn block(value: Value<'_>) -> Block<'_> {
+fn block(value: Value<'_>) -> SaidBlock<'_> {
     let fields = value.fields().unwrap_or_default();
     let block_type = fields.text("type").unwrap_or_else(|| "unknown".into());
     match &*block_type {
-        "text" => Block::Text(fields.text("text").unwrap_or_default()),
-        "thinking" => Block::Thinking {
-            thinking: fields.text("thinking").unwrap_or_default(),
-            signature: fields.text("signature").filter(|signature| !signature.is_empty()),
+        "text" => SaidBlock::Text(fields.said("text").unwrap_or_default()),
+        "thinking" => SaidBlock::Thinking {
+            thinking: fields.said("thinking").unwrap_or_default(),
+            signature: fields.said("signature").filter(|signature| !signature.is_empty()),
         },
         "redacted_thinking" => {
-            Block::Thinking { thinking: Cow::default(), signature: fields.text("data") }
+            SaidBlock::Thinking { thinking: Said::default(), signature: fields.said("data") }
         }
-        "tool_use" => Block::ToolUse {
-            id: fields.text("id"),
+        "tool_use" => SaidBlock::ToolUse {
+            id: fields.text("id").unwrap_or_default(),
             name: fields.text("name").unwrap_or_default(),
-            input: fields.get("input"),
+            input: fields.get("input").into(),
         },
-        "tool_result" => Block::ToolResult {
-            id: fields.text("tool_use_id"),
+        "tool_result" => SaidBlock::ToolResult {
+            id: fields.text("tool_use_id").unwrap_or_default(),
             content: fields.get("content"),
             is_error: fields.flag("is_error").unwrap_or(false),
         },
-        _ => Block::Other { block_type, value },
+        _ => SaidBlock::Other { block_type, content: Given::Value(value) },
     }
 }
 

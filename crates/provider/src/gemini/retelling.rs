@@ -16,6 +16,7 @@ use super::usage;
 use super::wire::{Answer, Part, ToolCallRecord, exit_code, parts, short, status_of, text_of};
 use super::wire::{thought, tool_call, tool_use};
 use crate::outbox::{Outbox, Stamp};
+use crate::said::Given;
 use crate::value::Fields;
 
 const AGENT: Fidelity = Fidelity::AgentEmitted;
@@ -254,13 +255,12 @@ impl<'a> Retelling<'a> {
             name,
             call_id,
             input: call.map(|call| call.input.clone()).unwrap_or_default(),
-            output: answer.output,
             error,
             status: Some(status),
             duration_ms: start.zip(stamp.time).map(|(start, end)| end.millis_since(start)),
             ..ToolResult::default()
         };
-        out.tool_result(stamp, result);
+        out.tool_result(stamp, result, Given::Json(answer.output));
     }
 
     /// Tells what has the role of the user: a prompt, answers of tools, or what the agent added.

@@ -45,6 +45,11 @@ impl Input {
         self.path.as_ref().map_or("standard input".to_owned(), |path| path.display().to_string())
     }
 
+    /// Returns where it lies, if it is a file.
+    pub(super) fn path(&self) -> Option<&Path> {
+        self.path.as_deref()
+    }
+
     /// Returns why decompressing stopped before the end, if it did.
     pub(super) fn broken(&self) -> Option<&str> {
         self.broken.as_deref()

@@ -1,5 +1,6 @@
 //! `quipu normalize`: what an agent left, as the events it becomes. Records nothing.
 
+mod beside;
 mod input;
 mod summary;
 mod whose;
@@ -12,6 +13,7 @@ use quipu_provider::{KeptBytes, Made, Normalizer};
 
 use crate::Context;
 use crate::exit::Exit;
+use beside::Beside;
 use input::Input;
 
 /// So many bytes are taken at a time.
@@ -22,7 +24,8 @@ const PIECE: usize = 256 * 1024;
 /// Reads what an agent printed or left on disk (FILE, or standard input; `.zst` too) and prints
 /// one draft a line: the same vocabulary for every agent, with the exact foreign bytes beside
 /// it. Nothing is recorded; pipe it into `quipu record` for that. Whose input it is, is found out
-/// from its first records. A summary follows on stderr.
+/// from its first records. Outputs that the agent keeps in files beside FILE are read from there.
+/// A summary follows on stderr.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  \
@@ -73,6 +76,9 @@ pub(crate) fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
         RawChoice::Unknown => KeptBytes::Unknown,
     };
     let mut normalizer = Normalizer::new(whose.surface, kept);
+    if let Some(beside) = input.path().and_then(Beside::new) {
+        normalizer = normalizer.with_companions(Box::new(beside));
+    }
     if args.summary {
         drive(&mut input, head, &mut normalizer, |_| Ok(()))?;
     } else {

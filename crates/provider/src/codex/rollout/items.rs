@@ -1,7 +1,7 @@
 //! Responses items: what the model was given and what it said.
 
 use quipu_event::payload::{ToolCall, ToolResult};
-use quipu_event::{BlockContent, ContentBlock, Fidelity, Json};
+use quipu_event::{BlockContent, ContentBlock, Fidelity};
 use serde_json::json;
 
 use super::Rollout;
@@ -11,6 +11,7 @@ use super::twins::Sort;
 use super::wire::{CallItem, injected_kind, texts};
 use crate::calls::Seen;
 use crate::outbox::{Outbox, Stamp};
+use crate::said::Given;
 use crate::value::Fields;
 
 /// Items that are known and of no use here, and what they are told as.
@@ -166,20 +167,19 @@ impl Rollout {
         let call_id = item.string("call_id").or_else(|| item.string("id")).unwrap_or_default();
         let outcome = self.outcomes.remove(&call_id).unwrap_or_default();
         let outcome = outcome.complete_from(item.get(key));
-        self.answer(call_id, item.json(key).unwrap_or_default(), outcome, stamp, out);
+        self.answer(call_id, item.get(key).into(), outcome, stamp, out);
     }
 
     fn answer(
         &mut self,
         call_id: String,
-        output: Json,
+        output: Given<'_>,
         outcome: Outcome,
         stamp: &Stamp,
         out: &mut Outbox<'_>,
     ) {
         let result = ToolResult {
             call_id: call_id.clone(),
-            output,
             status: outcome.status,
             error: outcome.error,
             duration_ms: outcome.duration_ms,
@@ -188,7 +188,7 @@ impl Rollout {
         if self.calls.knows(&call_id) {
             self.speech.answered(out);
         }
-        if self.calls.result(out, stamp, result) == Seen::Again {
+        if self.calls.answer(out, stamp, result, output) == Seen::Again {
             out.system(stamp, "repeated", json!({ "tool_id": call_id }));
         }
     }
