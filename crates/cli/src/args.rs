@@ -17,7 +17,7 @@ use crate::settings::ColorChoice;
     after_help = "A RUN is named by any unique beginning of its id, or by `last`: the run that \
                   started last and was not called by another.\n\n\
                   Exit codes: 0 ok, 1 your input, 2 the recorded thing failed, 3 data found \
-                  damaged, 4 system.\n\n\
+                  damaged, 4 system; `quipu run` has its own, see `quipu run --help`.\n\n\
                   Try `quipu demo` first."
 )]
 pub(crate) struct Args {

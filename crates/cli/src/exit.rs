@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use quipu_journal::{FindError, OpenError, ReadError, RecordError};
+use quipu_workflow::driver::RunError;
 
 use crate::settings::SettingsError;
 
@@ -12,20 +13,37 @@ use crate::settings::SettingsError;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
     /// It did what was asked.
-    Ok = 0,
+    Ok,
     /// What the user gave cannot be used.
-    User = 1,
+    User,
     /// What was recorded did not succeed.
-    RecordedFailed = 2,
+    RecordedFailed,
+    /// A workflow is wrong in itself.
+    BadWorkflow,
     /// Data is damaged.
-    Damaged = 3,
+    Damaged,
     /// The system refused.
-    System = 4,
+    System,
+    /// A workflow ran, and this is what it came to: 0, 3 or a status of its own.
+    Asked(u8),
+}
+
+impl Exit {
+    fn code(self) -> u8 {
+        match self {
+            Exit::Ok => 0,
+            Exit::User => 1,
+            Exit::RecordedFailed | Exit::BadWorkflow => 2,
+            Exit::Damaged => 3,
+            Exit::System => 4,
+            Exit::Asked(code) => code,
+        }
+    }
 }
 
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
-        ExitCode::from(exit as u8)
+        ExitCode::from(exit.code())
     }
 }
 
@@ -55,6 +73,14 @@ impl fmt::Display for UserError {
 
 impl std::error::Error for UserError {}
 
+/// A workflow file that cannot be run, with all that is wrong with it.
+#[derive(Debug, thiserror::Error)]
+#[error("the workflow cannot be run:\n{problems}")]
+pub(crate) struct WorkflowError {
+    /// One problem a line, each with its place.
+    pub(crate) problems: String,
+}
+
 /// Tells a failure on stderr and returns its exit code. A reader that went away is no failure.
 pub(crate) fn report(error: &anyhow::Error, json: bool) -> ExitCode {
     let exit = exit_of(error);
@@ -65,7 +91,7 @@ pub(crate) fn report(error: &anyhow::Error, json: bool) -> ExitCode {
     // Nothing is left to do when even stderr refuses.
     let _ = if json {
         let told = serde_json::json!({
-            "error": chain(error), "exit_code": exit as u8, "hint": hint_of(error),
+            "error": chain(error), "exit_code": exit.code(), "hint": hint_of(error),
         });
         writeln!(stderr, "{told}")
     } else {
@@ -100,6 +126,9 @@ fn exit_of_link(link: &(dyn std::error::Error + 'static)) -> Option<Exit> {
     if link.is::<UserError>() || link.is::<SettingsError>() {
         return Some(Exit::User);
     }
+    if link.is::<WorkflowError>() {
+        return Some(Exit::BadWorkflow);
+    }
     if let Some(error) = link.downcast_ref::<FindError>() {
         return Some(if matches!(error, FindError::Read(_)) { Exit::System } else { Exit::User });
     }
@@ -111,6 +140,13 @@ fn exit_of_link(link: &(dyn std::error::Error + 'static)) -> Option<Exit> {
             OpenError::NotATranscript { .. } => Exit::Damaged,
             _ => Exit::System,
         });
+    }
+    if let Some(error) = link.downcast_ref::<RunError>() {
+        return match error {
+            RunError::Open(error) => exit_of_link(error),
+            RunError::Read(error) => exit_of_link(error),
+            RunError::NotRecorded => Some(Exit::User),
+        };
     }
     (link.is::<RecordError>() || link.is::<ReadError>()).then_some(Exit::System)
 }
@@ -124,7 +160,7 @@ fn hint_of(error: &anyhow::Error) -> Option<String> {
             Some(FindError::NoneSuch { .. }) => "`quipu ls` lists the runs there are",
             Some(FindError::NoRuns { .. }) => "`quipu demo` records one; --storage looks elsewhere",
             Some(FindError::Ambiguous { .. }) => "give more characters of the id",
-            _ => match link.downcast_ref::<OpenError>()? {
+            _ => match open_error(link)? {
                 OpenError::Locked { .. } => "wait until it is done, or stop it",
                 OpenError::Exists { .. } => "leave --id out for a fresh one, or add --append",
                 OpenError::Missing { .. } => "`quipu ls` lists the runs there are",
@@ -133,6 +169,13 @@ fn hint_of(error: &anyhow::Error) -> Option<String> {
         };
         Some(hint.to_owned())
     })
+}
+
+fn open_error<'e>(link: &'e (dyn std::error::Error + 'static)) -> Option<&'e OpenError> {
+    match link.downcast_ref::<RunError>() {
+        Some(RunError::Open(error)) => Some(error),
+        _ => link.downcast_ref(),
+    }
 }
 
 fn chain(error: &anyhow::Error) -> String {

@@ -5,9 +5,11 @@ mod commands;
 mod cores;
 mod exit;
 mod format;
+mod live;
 mod logging;
 mod output;
 mod settings;
+mod workflow;
 
 use std::process::ExitCode;
 

@@ -20,6 +20,8 @@ pub(crate) struct Screen {
 
 /// How wide output is where nobody says.
 const DEFAULT_WIDTH: usize = 100;
+/// How high a terminal is that does not say.
+const DEFAULT_HEIGHT: usize = 24;
 
 impl Screen {
     pub(crate) fn new(color: ColorChoice, json: bool) -> Self {
@@ -40,6 +42,16 @@ impl Screen {
     /// Returns how many columns there are.
     pub(crate) fn width(self) -> usize {
         terminal_size::terminal_size().map_or(DEFAULT_WIDTH, |(width, _)| usize::from(width.0))
+    }
+
+    /// Returns how many lines the terminal has.
+    pub(crate) fn height(self) -> usize {
+        terminal_size::terminal_size().map_or(DEFAULT_HEIGHT, |(_, height)| usize::from(height.0))
+    }
+
+    /// Tells whether stdout is to be coloured.
+    pub(crate) fn colours(self) -> bool {
+        anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never
     }
 
     /// Returns stdout, buffered, with colour where it is wanted.

@@ -1,11 +1,13 @@
 //! Settings: flags over `QUIPU_*` variables over the nearest `quipu.toml` over defaults.
 
+use std::collections::BTreeMap;
 use std::env;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use quipu_journal::{Durability, Layout};
+use quipu_workflow::agent::ProviderSettings;
 use serde::Deserialize;
 
 use crate::args::Global;
@@ -23,6 +25,8 @@ pub(crate) struct Settings {
     pub(crate) durability: Setting<Durability>,
     pub(crate) mask: Setting<MaskChoice>,
     pub(crate) mask_env: Setting<Vec<String>>,
+    /// Programs, models and addresses of agents, by provider.
+    pub(crate) providers: Setting<BTreeMap<String, ProviderSettings>>,
 }
 
 /// A value and where it came from.
@@ -76,6 +80,16 @@ pub(crate) enum MaskChoice {
     Secrets,
 }
 
+impl MaskChoice {
+    /// Returns the word for it, as flags, variables and the settings file spell it.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            MaskChoice::None => "none",
+            MaskChoice::Secrets => "secrets",
+        }
+    }
+}
+
 /// A setting that cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SettingsError {
@@ -96,6 +110,24 @@ struct SettingsFile {
     durability: Option<String>,
     mask: Option<MaskChoice>,
     mask_env: Option<Vec<String>>,
+    providers: Option<BTreeMap<String, ProviderTable>>,
+}
+
+/// What a `quipu.toml` may say of a provider: `[providers.claude]`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct ProviderTable {
+    command: Option<Vec<String>>,
+    env: BTreeMap<String, String>,
+    model: Option<String>,
+    base_url: Option<String>,
+}
+
+impl From<ProviderTable> for ProviderSettings {
+    fn from(table: ProviderTable) -> Self {
+        let ProviderTable { command, env, model, base_url } = table;
+        ProviderSettings { command, env, model, base_url, ..ProviderSettings::default() }
+    }
 }
 
 impl Settings {
@@ -150,6 +182,16 @@ impl Settings {
                 variable("QUIPU_MASK_ENV", |text| Ok(split_names(text)))?,
                 file.mask_env.map(|value| (value, from_file(&path))),
                 Vec::new(),
+            ),
+            providers: pick(
+                None,
+                None,
+                file.providers.map(|tables| {
+                    let tables = tables.into_iter();
+                    let settings = tables.map(|(name, table)| (name, table.into())).collect();
+                    (settings, from_file(&path))
+                }),
+                BTreeMap::new(),
             ),
         })
     }

@@ -56,14 +56,19 @@ fn rows(settings: &Settings) -> Vec<Row<'_>> {
     fn row<'a, T>(name: &'static str, setting: &'a Setting<T>, value: String) -> Row<'a> {
         Row { name, value, from: &setting.from }
     }
-    let Settings { file: _, storage, color, durability, mask, mask_env } = settings;
+    let Settings { file: _, storage, color, durability, mask, mask_env, providers } = settings;
     vec![
         row("storage", storage, storage.value.display().to_string()),
         row("color", color, word(&color.value)),
         row("durability", durability, durability_text(durability.value)),
         row("mask", mask, word(&mask.value)),
         row("mask_env", mask_env, mask_env.value.join(",")),
+        row("providers", providers, names(providers.value.keys())),
     ]
+}
+
+fn names<'a>(names: impl Iterator<Item = &'a String>) -> String {
+    names.map(String::as_str).collect::<Vec<_>>().join(",")
 }
 
 /// Prints a choice as flags, variables and the settings file spell it.

@@ -8,9 +8,12 @@ mod man;
 mod normalize;
 mod record;
 mod repair;
+mod resume;
+mod run;
 mod schema;
 mod show;
 mod stats;
+mod status;
 mod tail;
 mod tree;
 mod validate;
@@ -23,6 +26,9 @@ use crate::exit::Exit;
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
     Demo(demo::Args),
+    Run(run::Args),
+    Resume(resume::Args),
+    Status(status::Args),
     Validate(validate::Args),
     Record(record::Args),
     Normalize(normalize::Args),
@@ -44,6 +50,9 @@ pub(crate) fn dispatch(context: Context, command: Command) -> anyhow::Result<Exi
     match command {
         Command::Demo(args) => demo::run(&context, args),
         Command::Validate(args) => validate::run(&context, args),
+        Command::Run(args) => run::run(&context, args),
+        Command::Resume(args) => resume::run(&context, args),
+        Command::Status(args) => status::run(&context, args),
         Command::Record(args) => record::run(&context, args),
         Command::Normalize(args) => normalize::run(&context, args),
         Command::Ls(args) => ls::run(&context, args),

@@ -72,6 +72,33 @@ pub(crate) fn cut_at(text: &str, width: usize) -> usize {
     text.len()
 }
 
+/// Returns the first `width` columns of a line with our own colours in it, which end with it.
+pub(crate) fn cut_styled(line: &str, width: usize) -> String {
+    let mut out = String::with_capacity(line.len());
+    let mut taken = 0;
+    let mut rest = line.chars();
+    while let Some(c) = rest.next() {
+        if c == '\u{1b}' {
+            // A colour ends with its `m`.
+            out.push(c);
+            for c in rest.by_ref() {
+                out.push(c);
+                if c == 'm' {
+                    break;
+                }
+            }
+            continue;
+        }
+        taken += columns_of(c);
+        if taken > width {
+            out.push_str("\u{1b}[0m");
+            break;
+        }
+        out.push(c);
+    }
+    out
+}
+
 /// Returns the byte at which a line of `text` is to be broken to fit into `width` columns: at a
 /// space if there is one far enough out. At least one character is always taken.
 pub(crate) fn break_at(text: &str, width: usize) -> usize {
@@ -157,6 +184,19 @@ mod tests {
         ];
         for (text, expected) in cases {
             assert_eq!(visible(text), expected);
+        }
+    }
+
+    #[test]
+    fn a_coloured_line_is_cut_by_what_is_seen_of_it() {
+        let cases = [
+            ("plain", 9, "plain"),
+            ("plain", 3, "pla\u{1b}[0m"),
+            ("\u{1b}[31mred\u{1b}[0m and", 3, "\u{1b}[31mred\u{1b}[0m\u{1b}[0m"),
+            ("\u{1b}[31m漢字\u{1b}[0m", 3, "\u{1b}[31m漢\u{1b}[0m"),
+        ];
+        for (line, width, expected) in cases {
+            assert_eq!(cut_styled(line, width), expected, "{line:?} in {width}");
         }
     }
 

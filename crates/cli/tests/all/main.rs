@@ -17,6 +17,8 @@ mod demo;
 mod jq;
 /// How a recorded run begins, ends, is called and is gone on with.
 mod lifecycle;
+/// A run on a real terminal: what stays, what moves, and what is left when it is over.
+mod live;
 /// Runs listed, newest first, by their heads and tails.
 mod ls;
 /// What an agent left becomes events, and what is broken is told with its place.
@@ -25,12 +27,18 @@ mod normalize;
 mod record;
 /// What a crash left behind is put in order, and nothing else is touched.
 mod repair;
+/// A run that stopped is gone on with, and nothing is done twice.
+mod resume;
+/// A workflow is run: inputs, changes for one run, what is shown, exit codes, signals.
+mod run;
 /// Every recorded line is valid by the schema that is printed.
 mod schema;
 /// A transcript as a person reads it, filtered, and without danger to the terminal.
 mod show;
 /// Runs in numbers, all or one table at a time.
 mod stats;
+/// Where a run is: which steps run, what is done, how it ended.
+mod status;
 /// The end of a run, and what comes after it.
 mod tail;
 /// Hand-written transcripts that the reading commands are shown.

@@ -3,6 +3,7 @@
 //! The types here are the plan that the engine follows. They hold no YAML: reading is `parse`, and a
 //! plan that exists has been checked.
 
+mod data;
 mod input;
 mod inputs;
 mod library;
@@ -21,6 +22,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::language::Template;
+pub use data::read_data;
 pub use input::{InputDeclaration, InputType, InputValidation};
 pub use inputs::{GivenValue, InputProblem, check_inputs};
 pub use library::{Document, Library, NoLibrary, NotFound};
@@ -33,7 +35,7 @@ pub use step::{
     LoopStep, OperationStep, OutputFormat, ParallelStep, PromptText, Retry, Skill, Step, StepHooks,
     StepKind, Strategy, TerminalStatus, TerminalStep, Transition, ValueTemplate, WhileStep,
 };
-pub(crate) use suggest::did_you_mean;
+pub use suggest::did_you_mean;
 
 /// A workflow, checked: every name in it leads somewhere.
 #[derive(Clone, Debug, PartialEq)]

@@ -18,10 +18,7 @@ pub(crate) fn nearest<'k>(
 }
 
 /// Returns the hint "did you mean `name`?", if a known name is near enough.
-pub(crate) fn did_you_mean<'k>(
-    given: &str,
-    known: impl IntoIterator<Item = &'k str>,
-) -> Option<String> {
+pub fn did_you_mean<'k>(given: &str, known: impl IntoIterator<Item = &'k str>) -> Option<String> {
     nearest(given, known).map(|name| format!("did you mean `{name}`?"))
 }
 

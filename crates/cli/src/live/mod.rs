@@ -1,0 +1,13 @@
+//! A run as it happens, for whoever watches: a terminal, a pipe, or a program that reads JSON.
+//!
+//! It takes display events and prints. What the run came to in the end is the command's to say.
+
+mod board;
+mod frame;
+mod plain;
+mod said;
+mod terminal;
+mod told;
+
+pub(crate) use plain::Plain;
+pub(crate) use terminal::{Terminal, print_above};

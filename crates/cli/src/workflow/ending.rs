@@ -1,0 +1,120 @@
+//! What is said before a run and after it: where it is recorded, how it ended, what to try next.
+
+use std::io::Write;
+use std::time::Duration;
+
+use quipu_workflow::definition::Workflow;
+use quipu_workflow::driver::RunReport;
+use serde_json::json;
+
+use super::perform::Flight;
+use super::watch::{FailedStep, Watch};
+use crate::Context;
+use crate::format::count;
+use crate::format::span::duration;
+use crate::format::status::Standing;
+use crate::format::style;
+use crate::format::visible::{one_line, visible};
+
+/// How much of an error is shown.
+const WIDEST: usize = 500;
+
+/// Says which run begins and where it is recorded.
+pub(super) fn announce(context: &Context, workflow: &Workflow, flight: &Flight) {
+    if flight.quiet || context.screen.json {
+        return;
+    }
+    let (bold, dim) = (style::BOLD, style::DIM);
+    let id = &flight.run.run_id;
+    let what = if flight.resume { "resuming" } else { "run" };
+    let mut out = context.screen.stdout();
+    // A reader that went away early does not need to know; the run goes on.
+    let _ = writeln!(out, "{what} {bold}{id}{bold:#} {}", visible(&workflow.name));
+    let _ = if flight.record {
+        let path = context.settings.layout().transcript(id);
+        writeln!(out, "{dim}transcript {}{dim:#}", path.display())
+    } else {
+        writeln!(out, "{dim}not recorded{dim:#}")
+    };
+    let _ = out.flush();
+}
+
+/// Says how a run ended.
+pub(super) fn tell(
+    context: &Context,
+    name: &str,
+    report: &RunReport,
+    watch: &Watch,
+    took: Duration,
+    quiet: bool,
+) -> anyhow::Result<()> {
+    let millis = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
+    let failed = report.status.is_failure().then(|| watch.failed_step()).flatten();
+    if context.screen.json {
+        return context.screen.print_json(&json!({
+            "event": "run.report",
+            "run_id": report.run_id,
+            "transcript": report.transcript,
+            "status": report.status,
+            "exit_code": report.exit_code,
+            "error": report.error,
+            "message": report.message,
+            "failed_step": failed.map(|step| {
+                json!({"path": step.path, "error": step.error, "stderr": step.last_words})
+            }),
+            "outputs": report.outputs,
+            "usage": (!report.usage.is_empty()).then_some(&report.usage),
+            "duration_ms": millis,
+        }));
+    }
+    let mut out = context.screen.stdout();
+    for line in lines(name, report, failed.as_ref(), millis, quiet) {
+        writeln!(out, "{line}")?;
+    }
+    out.flush()?;
+    Ok(())
+}
+
+fn lines(
+    name: &str,
+    report: &RunReport,
+    failed: Option<&FailedStep>,
+    millis: u64,
+    quiet: bool,
+) -> Vec<String> {
+    let standing = Standing::Ended(report.status.clone());
+    let (colour, bold, dim, bad) = (standing.style(), style::BOLD, style::DIM, style::BAD);
+    let mut first = format!(
+        "{colour}{}{colour:#} {bold}{}{bold:#} {} in {}",
+        standing.sign(),
+        visible(name),
+        standing.word(),
+        duration(millis),
+    );
+    if report.usage.total().is_some_and(|total| total > 0) {
+        first += &format!(" {dim}· {}{dim:#}", count::tokens(&report.usage));
+    }
+    let mut lines = vec![first];
+    let said = report.message.as_ref().or(report.error.as_ref()).map(|said| said.trim());
+    if let Some(said) = said.filter(|said| !said.is_empty()) {
+        lines.push(format!("  {}", one_line(said, WIDEST)));
+    }
+    if let Some(step) = failed {
+        let why = step.error.as_deref().unwrap_or("failed");
+        let is_said = said.is_some_and(|said| said.contains(&step.path) && said.contains(why));
+        if !is_said {
+            let why = one_line(why, WIDEST);
+            lines.push(format!("  {bold}{}{bold:#}: {bad}{why}{bad:#}", visible(&step.path)));
+        }
+        let words = step.last_words.iter();
+        lines.extend(words.map(|line| format!("  {dim}│ {}{dim:#}", one_line(line, WIDEST))));
+    }
+    if report.transcript.is_some() && !quiet {
+        let id: String = report.run_id.as_str().chars().take(8).collect();
+        lines.push(format!("  {dim}quipu tree {id}{dim:#}"));
+        if report.status.is_failure() {
+            lines.push(format!("  {dim}quipu resume {id}{dim:#}"));
+        }
+    }
+    lines
+}

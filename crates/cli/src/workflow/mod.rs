@@ -1,0 +1,19 @@
+//! What `run` and `resume` share: the surroundings of a run, who watches it, how it is stopped.
+//!
+//! The workflow crate decides and does; this only gives it what it asks for and prints what it says.
+
+mod ending;
+mod given;
+mod hands;
+mod overrides;
+mod perform;
+mod person;
+mod question;
+mod signals;
+mod sources;
+mod watch;
+mod world;
+
+pub(crate) use given::{Given, InputArgs};
+pub(crate) use overrides::Overrides;
+pub(crate) use perform::{Flight, find, fly, load};

@@ -1,0 +1,144 @@
+//! Who watches a run: a person at a terminal, a pipe, a program, or nobody until the end.
+//!
+//! Whoever it is, what is needed to explain a failure in the end is remembered here.
+
+use std::collections::{HashMap, VecDeque};
+use std::io::Write;
+use std::sync::{Mutex, PoisonError};
+
+use quipu_event::StepPath;
+use quipu_event::payload::Status;
+use quipu_workflow::display::{Display, DisplayEvent, json_line};
+
+use crate::live::{Plain, Terminal};
+use crate::output::Screen;
+
+/// How many of the last lines on standard error are remembered of a step.
+const REMEMBERED: usize = 10;
+/// Steps that only hold others: what went wrong went wrong inside them.
+const HOLDERS: [&str; 4] = ["parallel", "for_each", "while", "call_workflow"];
+
+/// Shows a run, and remembers what went wrong.
+pub(crate) struct Watch {
+    view: View,
+    screen: Screen,
+    trouble: Mutex<Trouble>,
+}
+
+enum View {
+    Quiet,
+    Json,
+    Plain(Plain),
+    Terminal(Terminal),
+}
+
+/// What is known of failures.
+#[derive(Default)]
+struct Trouble {
+    /// The last lines on standard error of the steps that run.
+    last_words: HashMap<StepPath, VecDeque<String>>,
+    last: Option<FailedStep>,
+}
+
+/// A step that failed.
+#[derive(Clone, Debug)]
+pub(super) struct FailedStep {
+    pub(super) path: String,
+    pub(super) error: Option<String>,
+    /// The last lines it wrote to standard error.
+    pub(super) last_words: Vec<String>,
+}
+
+impl Watch {
+    pub(super) fn new(screen: Screen, quiet: bool) -> Self {
+        let view = match (quiet, screen.json) {
+            (true, _) => View::Quiet,
+            (false, true) => View::Json,
+            (false, false) if screen.is_terminal() && can_move() => {
+                View::Terminal(Terminal::start(screen))
+            }
+            (false, false) => View::Plain(Plain::new(screen)),
+        };
+        Watch { view, screen, trouble: Mutex::default() }
+    }
+
+    /// Tells a person something beside the run.
+    pub(super) fn line(&self, text: &str) {
+        match &self.view {
+            View::Terminal(terminal) => terminal.line(text),
+            _ => self.screen.note(text),
+        }
+    }
+
+    /// Leaves the screen alone while `talk` uses it.
+    pub(super) fn pause<R>(&self, talk: impl FnOnce() -> R) -> R {
+        match &self.view {
+            // Events go on to be taken meanwhile: only the painting waits.
+            View::Terminal(terminal) => terminal.pause(talk),
+            _ => talk(),
+        }
+    }
+
+    /// Prints what is left and removes what moves.
+    pub(super) fn finish(&self) {
+        if let View::Terminal(terminal) = &self.view {
+            terminal.finish();
+        }
+    }
+
+    /// Returns the step that failed last.
+    pub(super) fn failed_step(&self) -> Option<FailedStep> {
+        lock(&self.trouble).last.clone()
+    }
+}
+
+impl Display for Watch {
+    fn show(&self, event: &DisplayEvent) {
+        lock(&self.trouble).take(event);
+        match &self.view {
+            View::Quiet => {}
+            View::Json => {
+                let mut out = self.screen.data();
+                // The run goes on, also when nobody reads what it says.
+                let _ = writeln!(out, "{}", json_line(event)).and_then(|()| out.flush());
+            }
+            View::Plain(plain) => plain.show(event),
+            View::Terminal(terminal) => terminal.show(event),
+        }
+    }
+}
+
+impl Trouble {
+    fn take(&mut self, event: &DisplayEvent) {
+        match event {
+            DisplayEvent::Output { at, stream: "stderr", text } => {
+                let words = self.last_words.entry(at.path.clone()).or_default();
+                for line in text.lines() {
+                    if words.len() == REMEMBERED {
+                        words.pop_front();
+                    }
+                    words.push_back(line.to_owned());
+                }
+            }
+            DisplayEvent::StepCompleted { at, kind, status, error, .. } => {
+                let words = self.last_words.remove(&at.path).unwrap_or_default();
+                if *status == Status::Failed && !HOLDERS.contains(&kind.as_str()) {
+                    let (path, error) = (at.path.to_string(), error.clone());
+                    let last_words = words.into();
+                    self.last = Some(FailedStep { path, error, last_words });
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Tells whether the terminal can paint over what it shows.
+fn can_move() -> bool {
+    std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    // What a panic left behind is still the best there is to show.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

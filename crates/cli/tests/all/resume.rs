@@ -1,0 +1,138 @@
+//! `quipu resume`: what is finished stays finished, and the same file goes on.
+
+use std::fs;
+
+use crate::run::{signal, wait_for, with_workflow};
+use crate::session::Session;
+
+const TWO_STEPS: &str = r#"
+name: two
+inputs:
+  - {name: word, type: string, default: x}
+states:
+  initial: first
+  first: {type: step, command: "echo first >> ran", on_success: second}
+  second: {type: step, command: "echo second >> ran; test -e ready", on_success: done}
+  done: {type: terminal}
+"#;
+
+const LOOP: &str = r#"
+name: loop
+states:
+  initial: fan
+  fan: {type: parallel, parallel: [each, side], on_success: done}
+  side: {type: step, command: "echo side >> ran"}
+  each: {type: for_each, items: [a, b, c, d], body: [check], on_complete: done}
+  check: {type: step, command: 'if test "{{.loop.Item}}" = c && ! test -e ready; then echo stuck; sleep 60; fi; echo "{{.loop.Item}}" >> ran'}
+  done: {type: terminal}
+"#;
+
+fn ran(session: &Session) -> Vec<String> {
+    let mut ran: Vec<String> = fs::read_to_string(session.dir().join("ran"))
+        .unwrap_or_default()
+        .lines()
+        .map(str::to_owned)
+        .collect();
+    ran.sort();
+    ran
+}
+
+#[test]
+fn a_run_that_failed_goes_on_at_the_step_that_failed() {
+    let session = with_workflow(TWO_STEPS);
+    assert_eq!(session.quipu(&["run", "w.yaml", "--id", "r"]).code, Some(3));
+    let before = session.lines("r").len();
+    fs::write(session.dir().join("ready"), "").unwrap();
+    let told = session.ok(&["resume", "r"]);
+    assert!(told.starts_with("resuming r two\n"), "{told}");
+    assert!(!told.contains("→ first"), "{told}");
+    assert!(told.contains("✓ two succeeded in "), "{told}");
+    assert_eq!(ran(&session), ["first", "second", "second"]);
+    assert!(session.lines("r").len() > before, "the same file goes on");
+    session.ok(&["verify", "r"]);
+}
+
+#[test]
+fn a_run_that_was_killed_in_a_loop_beside_other_steps_does_nothing_twice() {
+    let session = with_workflow(LOOP);
+    let mut child = session.spawn(&["run", "w.yaml", "--id", "r"]);
+    wait_for(&mut child, "│ stuck");
+    while !ran(&session).contains(&"side".to_owned()) {
+        std::thread::yield_now();
+    }
+    signal(&session, "-KILL", child.id());
+    child.wait().unwrap();
+    assert_eq!(session.quipu(&["status", "r", "--json"]).json()["status"], "interrupted");
+    fs::write(session.dir().join("ready"), "").unwrap();
+    session.ok(&["resume", "r"]);
+    let each: Vec<String> = ran(&session).into_iter().filter(|word| word != "side").collect();
+    assert_eq!(each, ["a", "b", "c", "d"]);
+    session.ok(&["verify", "r"]);
+    assert_eq!(session.quipu(&["status", "r", "--json"]).json()["status"], "succeeded");
+}
+
+#[test]
+fn a_run_that_cannot_be_resumed_says_why() {
+    let session = with_workflow(TWO_STEPS);
+    fs::write(session.dir().join("ready"), "").unwrap();
+    session.ok(&["run", "w.yaml", "--id", "whole"]);
+    let outcome = session.quipu(&["resume", "whole"]);
+    assert_eq!(outcome.code, Some(1));
+    assert!(outcome.stderr.contains("run whole is complete"), "{outcome:?}");
+    assert_eq!(session.quipu(&["resume", "nonesuch"]).code, Some(1));
+
+    fs::remove_file(session.dir().join("ready")).unwrap();
+    session.quipu(&["run", "w.yaml", "--id", "part"]);
+    fs::write(session.dir().join("w.yaml"), format!("{TWO_STEPS}# changed\n")).unwrap();
+    fs::write(session.dir().join("ready"), "").unwrap();
+    let outcome = session.quipu(&["resume", "part"]);
+    assert_eq!(outcome.code, Some(1));
+    assert!(outcome.stderr.contains("w.yaml has changed since the run began"), "{outcome:?}");
+    assert!(outcome.stderr.contains("--force"), "{outcome:?}");
+    session.ok(&["resume", "part", "--force"]);
+}
+
+#[test]
+fn a_run_that_goes_on_already_is_refused() {
+    let session = with_workflow(LOOP);
+    let mut child = session.spawn(&["run", "w.yaml", "--id", "r"]);
+    wait_for(&mut child, "│ stuck");
+    let outcome = session.quipu(&["resume", "r"]);
+    assert_eq!(outcome.code, Some(1), "{outcome:?}");
+    assert!(outcome.stderr.contains("run r is still running"), "{outcome:?}");
+    signal(&session, "-INT", child.id());
+    child.wait().unwrap();
+}
+
+#[test]
+fn secret_inputs_have_to_be_given_again() {
+    let session = with_workflow(
+        "name: w\ninputs: [{name: token, required: true}]\nstates:\n  initial: a\n  a: {type: step, command: 'test -e ready && echo \"{{.inputs.token}}\" > said', on_success: done}\n  done: {type: terminal}\n",
+    );
+    assert_eq!(session.quipu(&["run", "w.yaml", "-i", "token=hunter2", "--id", "r"]).code, Some(3));
+    fs::write(session.dir().join("ready"), "").unwrap();
+    let outcome = session.quipu(&["resume", "r"]);
+    assert_eq!(outcome.code, Some(1));
+    assert!(outcome.stderr.contains("secret inputs are not recorded: token"), "{outcome:?}");
+    session.ok(&["resume", "r", "-i", "token=hunter2"]);
+    assert_eq!(fs::read_to_string(session.dir().join("said")).unwrap(), "hunter2\n");
+}
+
+#[test]
+fn a_run_is_resumed_from_any_directory_in_its_own() {
+    let session = with_workflow(TWO_STEPS);
+    assert_eq!(session.quipu(&["run", "w.yaml", "--id", "r"]).code, Some(3));
+    fs::write(session.dir().join("ready"), "").unwrap();
+    let elsewhere = tempfile::tempdir().unwrap();
+    let storage = session.dir().join("storage");
+    let status = session
+        .command(crate::session::QUIPU)
+        .current_dir(elsewhere.path())
+        .args(["resume", "r", "--quiet", "--storage"])
+        .arg(&storage)
+        .status()
+        .unwrap();
+    assert!(status.success());
+    assert_eq!(ran(&session), ["first", "second", "second"]);
+    assert_eq!(fs::read_dir(elsewhere.path()).unwrap().count(), 0);
+}
