@@ -200,6 +200,14 @@ impl Settings {
     pub(crate) fn layout(&self) -> Layout {
         Layout::new(&self.storage.value)
     }
+
+    /// Returns what a command that is suggested needs so that it looks in the same place.
+    pub(crate) fn storage_flag(&self) -> String {
+        match &self.storage.from {
+            Source::Flag(_) => format!(" --storage {}", self.storage.value.display()),
+            _ => String::new(),
+        }
+    }
 }
 
 impl<T> Setting<T> {

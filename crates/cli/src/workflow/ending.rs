@@ -68,7 +68,9 @@ pub(super) fn tell(
         }));
     }
     let mut out = context.screen.stdout();
-    for line in lines(name, report, failed.as_ref(), millis, quiet) {
+    let storage = context.settings.storage_flag();
+    let next = if quiet { None } else { Some(storage.as_str()) };
+    for line in lines(name, report, failed.as_ref(), millis, next) {
         writeln!(out, "{line}")?;
     }
     out.flush()?;
@@ -80,7 +82,7 @@ fn lines(
     report: &RunReport,
     failed: Option<&FailedStep>,
     millis: u64,
-    quiet: bool,
+    next: Option<&str>,
 ) -> Vec<String> {
     let standing = Standing::Ended(report.status.clone());
     let (colour, bold, dim, bad) = (standing.style(), style::BOLD, style::DIM, style::BAD);
@@ -109,11 +111,11 @@ fn lines(
         let words = step.last_words.iter();
         lines.extend(words.map(|line| format!("  {dim}│ {}{dim:#}", one_line(line, WIDEST))));
     }
-    if report.transcript.is_some() && !quiet {
+    if let (Some(storage), true) = (next, report.transcript.is_some()) {
         let id: String = report.run_id.as_str().chars().take(8).collect();
-        lines.push(format!("  {dim}quipu tree {id}{dim:#}"));
+        lines.push(format!("  {dim}quipu tree {id}{storage}{dim:#}"));
         if report.status.is_failure() {
-            lines.push(format!("  {dim}quipu resume {id}{dim:#}"));
+            lines.push(format!("  {dim}quipu resume {id}{storage}{dim:#}"));
         }
     }
     lines

@@ -16,7 +16,7 @@ use crate::format::note::note;
 use crate::format::visible::visible;
 
 /// Where inputs come from.
-#[derive(Clone, Debug, clap::Args)]
+#[derive(Clone, Debug, Default, clap::Args)]
 pub(crate) struct InputArgs {
     /// Give an input its value; @FILE takes the text of a file, @@ stands for @ (repeatable)
     #[arg(short = 'i', long = "input", value_name = "KEY=VALUE")]

@@ -59,7 +59,8 @@ pub(super) fn start(
     let mut out = context.screen.stdout();
     writeln!(out, "{run}")?;
     if !args.quiet {
-        writeln!(out, "  quipu status {id}\n  quipu tail -f {id}")?;
+        let storage = context.settings.storage_flag();
+        writeln!(out, "  quipu status {id}{storage}\n  quipu tail -f {id}{storage}")?;
     }
     out.flush()?;
     Ok(Exit::Ok)
