@@ -97,7 +97,8 @@ fn slug(sentence: &str) -> String {
 fn standing_of(name: &str, source: &str) -> Option<Standing> {
     let head = format!("fn {name}(");
     let lines: Vec<&str> = source.lines().map(str::trim).collect();
-    let at = lines.iter().position(|line| line.starts_with(&head) || line.ends_with(&head))?;
+    let begins = |line: &&str| line.trim_start_matches("async ").starts_with(&head);
+    let at = lines.iter().position(|line| begins(line) || line.ends_with(&head))?;
     let above = lines[..at].iter().rev();
     let attributes: Vec<&&str> = above
         .take_while(|line| line.starts_with("#[") || line.starts_with("//"))
@@ -105,11 +106,15 @@ fn standing_of(name: &str, source: &str) -> Option<Standing> {
         .collect();
     Some(if attributes.iter().any(|line| line.starts_with("#[ignore")) {
         Standing::Ignored
-    } else if attributes.iter().any(|line| **line == "#[test]") {
+    } else if attributes.iter().any(|line| is_test(line)) {
         Standing::Runs
     } else {
         Standing::NoTest
     })
+}
+
+fn is_test(attribute: &str) -> bool {
+    attribute == "#[test]" || attribute.starts_with("#[tokio::test")
 }
 
 #[cfg(test)]
@@ -142,6 +147,7 @@ mod tests {
     fn only_a_test_that_runs_stands_for_a_promise() {
         let cases = [
             ("#[test]\nfn a_b() {", Some(Standing::Runs)),
+            ("#[tokio::test(flavor = \"multi_thread\")]\nasync fn a_b() {", Some(Standing::Runs)),
             (
                 "    /// Why.\n    #[test]\n    // How.\n    fn a_b(x in any::<u8>()) {",
                 Some(Standing::Runs),
