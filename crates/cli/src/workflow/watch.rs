@@ -15,8 +15,8 @@ use crate::output::Screen;
 
 /// How many of the last lines on standard error are remembered of a step.
 const REMEMBERED: usize = 10;
-/// Steps that only hold others: what went wrong went wrong inside them.
-const HOLDERS: [&str; 4] = ["parallel", "for_each", "while", "call_workflow"];
+/// Steps that only hold others, or tell of them: what went wrong went wrong elsewhere.
+const HOLDERS: [&str; 5] = ["parallel", "for_each", "while", "call_workflow", "terminal"];
 
 /// Shows a run, and remembers what went wrong.
 pub(crate) struct Watch {
