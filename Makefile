@@ -11,7 +11,7 @@ COVERAGE := target/coverage
 export CARGO_TARGET_DIR := $(CURDIR)/target
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo install test check tidy bless fmt bench coverage fuzz advisories clean
+.PHONY: help build demo install test test-agents check tidy bless fmt bench coverage fuzz advisories clean
 
 # $(call has,TOOL) tells whether cargo has the subcommand TOOL, wherever it is installed.
 has = $(CARGO) --list | grep '^ *$(1)\b' >/dev/null
@@ -31,7 +31,7 @@ define with
 endef
 
 help: ## Lists the targets.
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
 
 build: ## Builds the program: target/release/quipu.
 	$(CARGO) build --release --package quipu-cli
@@ -65,6 +65,17 @@ test: ## Runs every test: unit, integration, documentation, and the tidy checks.
 	fi
 	$(CARGO) test --workspace --doc
 	$(CARGO) xtask tidy
+
+# A machine without Node or without npm's network says loudly what it did not test. That is a failure
+# only where QUIPU_AGENTS_REQUIRED is 1.
+test-agents: ## Runs the real agents against a scripted model API; installs them from npm.
+	$(CARGO) build --package quipu-cli
+	@if command -v node >/dev/null && command -v npm >/dev/null; then \
+		node agents/test.mjs; \
+	else \
+		echo '!! SKIPPED: no real agent was tested, because node or npm is missing' >&2; \
+		[ "$$QUIPU_AGENTS_REQUIRED" != 1 ]; \
+	fi
 
 check: ## Runs every checker: format, clippy, docs, tidy, unused and unwanted dependencies.
 	$(CARGO) fmt --all --check

@@ -195,8 +195,8 @@ impl Events {
         }
     }
 
+    /// Pieces of a message stay where they are: the whole message may still be on its way.
     fn interrupt(&mut self, event: &Event<'_>, stamp: &Stamp, out: &mut Outbox<'_>) {
-        self.put_everything(out);
         self.ending.interrupt();
         out.system(stamp, "interrupted", json!({ "reason": event.data.string("reason") }));
     }

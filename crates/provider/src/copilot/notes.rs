@@ -55,6 +55,7 @@ const NOTES: &[Note] = &[
     ("session.mcp_server_tools_loaded", "mcp_server", SERVER),
     ("session.title_changed", "title_changed", &[("title", "title")]),
     ("session.idle", "idle", NOTHING),
+    ("agent.interrupted", "interrupted", &[("activity", "activity"), ("elapsedMs", "elapsed_ms")]),
     ("assistant.idle", "idle", &[("aborted", "aborted")]),
     ("assistant.intent", "progress", &[("intent", "intent")]),
     ("assistant.streaming_delta", "progress", NOTHING),

@@ -136,7 +136,9 @@ impl Program<'_> {
             return Reply { exit_code: code, ..reply_of(heard, WorkStatus::Succeeded, stderr) };
         };
         let told = heard.error.clone().or_else(|| heard.last_error.clone());
-        let error = match told.or_else(|| tail(&stderr)) {
+        // Who is killed had no time to say why: what it wrote before is about something else.
+        let is_killed = exit.signal().as_deref() == Some("SIGKILL");
+        let error = match told.or_else(|| tail(&stderr).filter(|_| !is_killed)) {
             Some(told) if exit.success() => told,
             Some(told) => format!("{told} ({trouble})"),
             None => trouble,

@@ -3,6 +3,7 @@
 //! Nothing here keeps what a program writes: its pipes are read by whoever started it.
 
 mod exit;
+mod family;
 mod pipe;
 mod running;
 mod spawn;

@@ -9,6 +9,7 @@ use tokio::process::{Child, ChildStderr, ChildStdout};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, sleep_until};
 
+use super::family::Family;
 use super::{Exit, GRACE, Pipe, StopReason, StopSignal, stop_beyond};
 
 /// How often a group that was asked to end is looked at.
@@ -19,6 +20,8 @@ const LOOK: Duration = Duration::from_millis(20);
 pub struct Running {
     child: Child,
     group: Option<Pid>,
+    /// Who was below the program when it was told to stop.
+    family: Family,
     ended: watch::Sender<bool>,
     stdout: Option<Pipe<ChildStdout>>,
     stderr: Option<Pipe<ChildStderr>>,
@@ -35,6 +38,7 @@ impl Running {
             stderr: stderr.map(|pipe| Pipe::new(pipe, group, watch)),
             child,
             group,
+            family: Family::default(),
             ended,
         }
     }
@@ -56,10 +60,11 @@ impl Running {
 
     /// Waits until the program ends, and makes it end when there is a reason to.
     ///
-    /// A program that is to stop gets `SIGTERM`, with everything in its group, and [`GRACE`] to end;
-    /// what is left then gets `SIGKILL`, and so does everything at once for [`StopReason::Now`]. A
-    /// stronger reason takes effect while it has its grace. Of a program that ended by itself, what it
-    /// left running stays, unless it holds the pipes: see [`Pipe`].
+    /// A program that is to stop gets `SIGTERM`, with everything in its group and everything it has
+    /// started in other groups, and [`GRACE`] to end; what is left then gets `SIGKILL`, and so does
+    /// everything at once for [`StopReason::Now`]. A stronger reason takes effect while it has its
+    /// grace. Of a program that ended by itself, what it left running stays, unless it holds the
+    /// pipes: see [`Pipe`].
     ///
     /// # Errors
     ///
@@ -102,22 +107,29 @@ impl Running {
         self.child.wait().await
     }
 
-    /// Waits until nobody is left in the group: what the program started may also need its grace.
+    /// Waits until nobody is left: what the program started may also need its grace.
     async fn gone(&mut self) -> io::Result<ExitStatus> {
         let status = self.child.wait().await?;
-        while let Some(group) = self.group
-            && test_kill_process_group(group).is_ok()
-        {
+        while self.is_group_there() || self.family.is_there() {
             sleep(LOOK).await;
         }
         Ok(status)
     }
 
-    fn signal(&self, signal: Signal) {
+    fn is_group_there(&self) -> bool {
+        self.group.is_some_and(|group| test_kill_process_group(group).is_ok())
+    }
+
+    fn signal(&mut self, signal: Signal) {
         if let Some(group) = self.group {
+            // Who is below the program is known only as long as it is there itself.
+            if self.child.id().is_some() {
+                self.family.look(group);
+            }
             // An error means that nobody is left.
             let _ = kill_process_group(group, signal);
         }
+        self.family.signal(signal);
     }
 }
 

@@ -124,6 +124,21 @@ async fn stopping_reaches_what_the_program_started() {
     }
 }
 
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn stopping_reaches_what_has_left_the_group() {
+    for reason in [StopReason::TimedOut, StopReason::Canceled, StopReason::Now] {
+        // The one in between ends with the program and takes with it who started the last one.
+        let script = "sh -c 'setsid sleep 1000 >/dev/null 2>&1 & echo $!; wait' & wait";
+        let mut running = shell(script).start().await.unwrap();
+        let stray = first_line(&mut running).await;
+        assert!(lives(&stray));
+        let (_tell, stop) = watch::channel(Some(reason));
+        finish(running, stop).await;
+        dies(&stray).await;
+    }
+}
+
 #[tokio::test]
 async fn a_program_that_is_asked_to_end_has_the_time_to_say_goodbye() {
     let script = "trap 'echo goodbye; exit 7' TERM; echo ready; while :; do sleep 0.01; done";
