@@ -3,7 +3,7 @@
 use serde::ser::SerializeStruct;
 use serde::{Deserialize, Serialize, Serializer};
 
-use crate::json::Json;
+use crate::json::{Json, LARGE};
 use crate::vocabulary::vocabulary;
 
 vocabulary! {
@@ -111,6 +111,25 @@ impl ContentBlock {
     pub fn command(command: impl Into<String>) -> Self {
         BlockContent::Command { command: command.into(), exit_code: None, output: None }
             .vouched_by(Fidelity::Router)
+    }
+
+    /// Tells whether its text takes so much memory that it had better not be copied.
+    pub(crate) fn is_large(&self) -> bool {
+        match &self.content {
+            BlockContent::Text { text: said } | BlockContent::Thinking { thinking: said, .. } => {
+                said.len() > LARGE
+            }
+            _ => false,
+        }
+    }
+
+    /// Returns its text, and the key under which that stands.
+    pub(crate) fn said_mut(&mut self) -> Option<(&'static str, &mut String)> {
+        match &mut self.content {
+            BlockContent::Text { text } => Some(("text", text)),
+            BlockContent::Thinking { thinking, .. } => Some(("thinking", thinking)),
+            _ => None,
+        }
     }
 
     /// Says what the block is for.

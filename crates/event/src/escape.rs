@@ -3,6 +3,10 @@
 //! Most of a transcript is long text with few characters to escape; looking at one byte after the
 //! other costs more than writing the line to disk does.
 
+mod in_place;
+
+pub(crate) use in_place::string_within;
+
 const ONES: u64 = 0x0101_0101_0101_0101;
 const WORD: usize = 8;
 /// Specials that are nearer to each other than this are taken for dense.

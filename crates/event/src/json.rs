@@ -234,7 +234,7 @@ impl schemars::JsonSchema for Json {
 }
 
 /// Texts that are longer than this are large.
-const LARGE: usize = 64 * 1024;
+pub(crate) const LARGE: usize = 64 * 1024;
 
 /// Takes over `text`, a large one with room for what may be put around it.
 fn with_room(text: &str) -> String {

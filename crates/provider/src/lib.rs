@@ -82,6 +82,7 @@ mod codex;
 mod companions;
 mod conversation;
 mod copilot;
+mod exchange;
 mod framing;
 mod gemini;
 mod mend;

@@ -6,6 +6,7 @@
 //! comes behind it waits. It knows no provider.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use quipu_event::payload::{
     ErrorReport, Message, RunCompleted, RunStarted, SpokenMessage, ToolCall, ToolResult, Usage,
@@ -63,6 +64,16 @@ impl Stamp {
 pub(crate) struct Scraps {
     raw: Option<Raw>,
     place: Option<Place>,
+}
+
+impl Scraps {
+    /// Returns the bytes of the records so far, if they are kept.
+    pub(crate) fn bytes(&self) -> Option<&Arc<Vec<u8>>> {
+        match &self.raw {
+            Some(Raw::Bytes(bytes)) => Some(bytes),
+            _ => None,
+        }
+    }
 }
 
 /// A place in the order.
@@ -154,9 +165,8 @@ impl<'a> Outbox<'a> {
     /// Puts what was said.
     pub(crate) fn message(&mut self, stamp: &Stamp, kind: Kind, message: Message) {
         self.queue.tally.count_blocks(&message.blocks);
-        let draft = Draft::new(kind, &message);
-        drop(message);
-        self.put_draft(stamp, draft);
+        let payload = message.into_payload();
+        self.put_draft(stamp, payload.map(|json| Draft::with_json(kind, json)));
     }
 
     /// Puts what was said and has been written already; `rest` is what else is known of it.

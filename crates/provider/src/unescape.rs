@@ -5,9 +5,18 @@
 
 use memchr::memchr;
 
+/// Texts that are longer than this have room.
+const LONG: usize = 64 * 1024;
+/// So much room they have.
+const ROOM: usize = 4 * 1024;
+
 /// Decodes the inside of a valid JSON string; halves of surrogate pairs become U+FFFD.
+///
+/// A long text has room for what a payload puts between and around it, so that it need not be
+/// moved for that: nobody's escapes are shorter than ours.
 pub(crate) fn unescape(inside: &str) -> String {
-    let mut out = String::with_capacity(inside.len());
+    let room = if inside.len() > LONG { ROOM } else { 0 };
+    let mut out = String::with_capacity(inside.len() + room);
     unescape_to(inside, |part| out.push_str(part));
     out
 }

@@ -68,6 +68,12 @@ impl<'a> Value<'a> {
         Some(Cow::Owned(unescape(inside)))
     }
 
+    /// Returns the text as one's own, if it is a string; a long one with room for a payload.
+    pub(crate) fn string(self) -> Option<String> {
+        let inside = self.source.strip_prefix('"')?.strip_suffix('"')?;
+        Some(unescape(inside))
+    }
+
     /// Returns the text where it stands, if it is a string.
     pub(crate) fn said(self) -> Option<Said<'a>> {
         self.source.starts_with('"').then_some(Said::Literal(self.source))
@@ -187,7 +193,7 @@ impl<'a> Fields<'a> {
 
     /// Returns the string under `key` as one's own.
     pub(crate) fn string(&self, key: &str) -> Option<String> {
-        self.text(key).map(Cow::into_owned)
+        self.get(key)?.string()
     }
 
     /// Returns the whole number under `key`, if it is not negative.

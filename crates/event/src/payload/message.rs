@@ -3,7 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::SpokenMessage;
 use crate::block::ContentBlock;
+use crate::encode::EncodeError;
 use crate::json::Json;
 
 /// Payload of `message.user` and `message.assistant`.
@@ -38,6 +40,21 @@ impl Message {
     /// Makes what an agent replies.
     pub fn assistant(blocks: Vec<ContentBlock>) -> Self {
         Message { role: "assistant".to_owned(), blocks, ..Self::default() }
+    }
+
+    /// Encodes the message as a payload.
+    ///
+    /// A large text is not copied for that if it has room for a little more: the payload is made
+    /// around it.
+    pub fn into_payload(mut self) -> Result<Json, EncodeError> {
+        if !self.blocks.iter().any(ContentBlock::is_large) {
+            return Json::encode(&self);
+        }
+        let mut spoken = SpokenMessage::by(&self.role);
+        for block in std::mem::take(&mut self.blocks) {
+            spoken.take(block)?;
+        }
+        Ok(spoken.end(&self))
     }
 
     /// Decodes a message payload; a bare array is taken as the blocks of a message by `role`.

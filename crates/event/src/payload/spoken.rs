@@ -7,7 +7,9 @@
 use serde::Serialize;
 
 use super::Message;
+use crate::block::ContentBlock;
 use crate::encode::{EncodeError, write_value, write_value_at};
+use crate::escape::string_within;
 use crate::json::Json;
 
 /// How deep a block stands in the payload of a message.
@@ -49,6 +51,27 @@ impl SpokenMessage {
         written
     }
 
+    /// Adds a block that is not needed any more.
+    ///
+    /// Where its text is large, and larger than what has been said before, that goes before it
+    /// and not the text behind that.
+    pub fn take(&mut self, mut block: ContentBlock) -> Result<(), EncodeError> {
+        let said = self.text.len();
+        let is_large = block.is_large();
+        let Some((key, text)) = block.said_mut().filter(|(_, text)| is_large && text.len() > said)
+        else {
+            return self.add(&block, 0);
+        };
+        let (key, text) = (format!("\"{key}\":"), std::mem::take(text));
+        self.add(&block, 0)?;
+        // A quote inside a text has a backslash before it, so that this can only be the key.
+        let gap = self.text[said..].find(&format!("{key}\"\"")).map(|at| said + at + key.len());
+        let gap = gap.ok_or_else(|| EncodeError::Custom(format!("a block lacks {key}")))?;
+        let (before, after) = (&self.text[..gap], &self.text[gap + 2..]);
+        self.text = string_within(text, before, after);
+        Ok(())
+    }
+
     /// Tells whether nothing has been said yet.
     pub fn is_empty(&self) -> bool {
         !self.has_blocks
@@ -80,6 +103,7 @@ impl SpokenMessage {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::json::LARGE;
     use crate::{BlockContent, ContentBlock, Fidelity, MAX_DEPTH, Purpose};
 
     fn messages() -> Vec<Message> {
@@ -113,6 +137,29 @@ mod tests {
                 spoken.add(block, 0).unwrap();
             }
             assert_eq!(spoken.end(&message), Json::encode(&message).unwrap());
+        }
+    }
+
+    #[test]
+    fn a_message_is_encoded_alike_around_a_large_text_and_beside_it() {
+        let large = "a\"text\":\"\"\n".repeat(LARGE / 10);
+        let text = |text: &str| ContentBlock::text(Fidelity::AgentEmitted, text);
+        let thought = |text: &str| ContentBlock::thinking(Fidelity::AgentEmitted, text);
+        let sealed = |text: &str, seal: &str| {
+            let (thinking, signature) = (text.to_owned(), Some(seal.to_owned()));
+            BlockContent::Thinking { thinking, signature }.vouched_by(Fidelity::AgentEmitted)
+        };
+        for blocks in [
+            vec![text(&large)],
+            vec![text("\"text\":\"\""), text(&large).with_purpose(Purpose::Prompt), text("b")],
+            vec![thought(&large), text("a"), text(&large)],
+            vec![sealed(&large, "\"thinking\":\"\""), text(&large.repeat(2)), thought("")],
+            vec![sealed("", &large), text("a")],
+        ] {
+            let model = Some("x".to_owned());
+            let message = Message { model, ..Message::assistant(blocks) };
+            let expected = Json::encode(&message).unwrap();
+            assert_eq!(message.into_payload().unwrap(), expected);
         }
     }
 

@@ -77,15 +77,16 @@ enum After {
 
 impl Spoken {
     /// Adds a block that was streamed; a call without an id gets `name`.
-    pub(crate) fn add_streamed(&mut self, block: &Block, name: &str) {
-        if let Ok(value) = Value::parse(&block.source) {
+    pub(crate) fn add_streamed(&mut self, mut block: Block, name: &str) {
+        let source = std::mem::take(&mut block.source);
+        if let Ok(value) = Value::parse(&source) {
             self.add_with(value, block, name);
         }
     }
 
     /// Adds a block that stands whole.
     pub(crate) fn add(&mut self, block: Value<'_>, name: &str) {
-        self.add_with(block, &Block::new(0, ""), name);
+        self.add_with(block, Block::new(0, ""), name);
     }
 
     /// Puts what stands behind the message.
@@ -104,13 +105,13 @@ impl Spoken {
         }
     }
 
-    fn add_with(&mut self, value: Value<'_>, more: &Block, name: &str) {
+    fn add_with(&mut self, value: Value<'_>, more: Block, name: &str) {
         let fields = value.fields().unwrap_or_default();
-        let text = |key: &str| fields.string(key).unwrap_or_default() + &more.text;
+        let text = |key: &str| joined(fields.string(key), more.text);
         match &*fields.text("type").unwrap_or_default() {
             "text" => self.blocks.push(ContentBlock::text(AGENT, text("text"))),
             "thinking" => {
-                let signature = fields.string("signature").unwrap_or_default() + &more.signature;
+                let signature = joined(fields.string("signature"), more.signature);
                 self.add_thinking(text("thinking"), signature);
             }
             "redacted_thinking" => {
@@ -191,6 +192,15 @@ impl Spoken {
         let facts = serde_json::json!({ "from": from, "to": to, "reason": "fallback" });
         self.after.push(After::Fact("model_changed", facts));
         self.fallback = to;
+    }
+}
+
+/// Adds what was streamed to what a block began with, which is mostly nothing.
+fn joined(begun: Option<String>, more: String) -> String {
+    match begun {
+        Some(begun) if more.is_empty() => begun,
+        Some(begun) if !begun.is_empty() => begun + &more,
+        _ => more,
     }
 }
 

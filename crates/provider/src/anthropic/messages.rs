@@ -1,37 +1,36 @@
 //! Messages API → drafts: each message is one reply, put when it has stopped.
 
 use quipu_event::Kind;
-use quipu_event::payload::{ErrorReport, Message, RunCompleted, Status, Usage};
+use quipu_event::payload::{ErrorReport, Message, Status, Usage};
 
 use super::blocks::{Block, Spoken};
 use super::request;
 use super::wire::{add_usage, failure};
 use crate::calls::Calls;
 use crate::conversation::Conversations;
+use crate::exchange::Exchange;
 use crate::normalizer::Normalize;
-use crate::opening::Opening;
 use crate::outbox::{Outbox, Scraps, Slot, Stamp};
 use crate::record::Record;
 use crate::value::{Fields, Value};
 
 /// The state of one input.
 pub(crate) struct Messages {
-    opening: Opening,
-    calls: Calls,
+    exchange: Exchange,
     conversations: Conversations,
     open: Option<Open>,
     /// The message that was put last, until the next request.
     last_id: Option<String>,
-    /// How it would end now.
-    outcome: (Status, Option<String>),
-    has_requests: bool,
 }
 
 /// A message that has not stopped.
 struct Open {
     id: Option<String>,
     model: Option<String>,
+    /// Blocks that may go on.
     blocks: Vec<Block>,
+    /// What blocks came to that stood whole.
+    spoken: Spoken,
     usage: Option<Usage>,
     stop_reason: Option<String>,
     slot: Slot,
@@ -41,28 +40,18 @@ struct Open {
 impl Messages {
     pub(crate) fn new() -> Self {
         Messages {
-            opening: Opening::new("anthropic", "messages"),
-            calls: Calls::default(),
+            exchange: Exchange::new("anthropic", "messages"),
             conversations: Conversations::default(),
             open: None,
             last_id: None,
-            outcome: (Status::Aborted, None),
-            has_requests: false,
         }
     }
 
     fn take_request(&mut self, fields: &Fields<'_>, out: &mut Outbox<'_>) {
         self.close(out);
-        if self.has_requests {
-            self.opening.put(out);
-        }
-        self.has_requests = true;
+        self.exchange.request(fields, out);
         self.last_id = None;
-        self.outcome = (Status::Aborted, None);
-        if self.opening.agent.model.is_none() {
-            self.opening.agent.model = fields.string("model");
-        }
-        request::take(fields, &mut self.calls, &mut self.conversations, out);
+        request::take(fields, &mut self.exchange.calls, &mut self.conversations, out);
     }
 
     fn take_event(&mut self, kind: &str, fields: &Fields<'_>, out: &mut Outbox<'_>) {
@@ -130,10 +119,10 @@ impl Messages {
             add_usage(&mut open.usage, &usage);
         }
         let model = open.model.clone();
-        if !self.opening.is_put() {
-            self.opening.started.session_id = message.string("id");
-            self.opening.agent.model = model.or(self.opening.agent.model.take());
-            self.opening.put(out);
+        if !self.exchange.opening.is_put() {
+            self.exchange.opening.started.session_id = message.string("id");
+            self.exchange.opening.agent.model = model.or(self.exchange.opening.agent.model.take());
+            self.exchange.opening.put(out);
         }
     }
 
@@ -154,19 +143,20 @@ impl Messages {
             return out.system(&Stamp::default(), "repeated", facts);
         }
         self.begin(message, out);
-        let blocks = message.items("content").into_iter().enumerate();
+        let name = name_of(id.as_deref());
+        let mut spoken = Spoken::default();
+        for (index, block) in message.items("content").into_iter().enumerate() {
+            spoken.add(block, &format!("{name}/{index}"));
+        }
         let open = self.absorb(out);
-        open.blocks =
-            blocks.map(|(index, block)| Block::new(index as u64, block.source())).collect();
+        open.spoken = spoken;
         open.stop_reason = Some(message.string("stop_reason").unwrap_or_default());
         self.close(out);
     }
 
     fn take_error(&mut self, report: &ErrorReport, out: &mut Outbox<'_>) {
         self.close(out);
-        self.opening.put(out);
-        out.error(&Stamp::default(), report);
-        self.outcome = (Status::Failed, Some(report.message.clone()));
+        self.exchange.fail(report, out);
     }
 
     /// Keeps the record at hand with the message that is open, or opens one.
@@ -179,12 +169,13 @@ impl Messages {
     /// Puts the message that is open.
     fn close(&mut self, out: &mut Outbox<'_>) {
         let Some(open) = self.open.take() else { return };
-        self.opening.put(out);
+        self.exchange.opening.put(out);
         let has_stopped = open.stop_reason.is_some();
-        self.outcome = (if has_stopped { Status::Succeeded } else { Status::Aborted }, None);
+        self.exchange.outcome =
+            (if has_stopped { Status::Succeeded } else { Status::Aborted }, None);
         self.last_id.clone_from(&open.id);
         self.conversations.reply();
-        open.put(&mut self.calls, out);
+        open.put(&mut self.exchange.calls, out);
     }
 }
 
@@ -194,6 +185,7 @@ impl Open {
             id: None,
             model: None,
             blocks: Vec::new(),
+            spoken: Spoken::default(),
             usage: None,
             stop_reason: None,
             slot,
@@ -210,10 +202,10 @@ impl Open {
     }
 
     fn put(self, calls: &mut Calls, out: &mut Outbox<'_>) {
-        let Open { id, model, blocks, usage, stop_reason, slot, scraps } = self;
-        let (stamp, mut spoken) = (Stamp::default(), Spoken::default());
-        for block in &blocks {
-            let name = format!("{}/{}", id.as_deref().unwrap_or("message"), block.index);
+        let Open { id, model, blocks, mut spoken, usage, stop_reason, slot, scraps } = self;
+        let stamp = Stamp::default();
+        for block in blocks {
+            let name = format!("{}/{}", name_of(id.as_deref()), block.index);
             spoken.add_streamed(block, &name);
         }
         let model = spoken.fallback.take().or(model);
@@ -233,10 +225,15 @@ impl Open {
     }
 }
 
+/// Returns what calls without an id are named after.
+fn name_of(id: Option<&str>) -> &str {
+    id.unwrap_or("message")
+}
+
 impl Normalize for Messages {
     fn take(&mut self, record: &Record<'_>, out: &mut Outbox<'_>) {
         let fields = &record.fields;
-        self.opening.begin(None);
+        self.exchange.opening.begin(None);
         match fields.text("type") {
             Some(kind) => self.take_event(&kind, fields, out),
             None if fields.get("messages").is_some_and(Value::is_list) => {
@@ -248,16 +245,11 @@ impl Normalize for Messages {
 
     fn settle(&mut self, out: &mut Outbox<'_>) {
         self.close(out);
-        if self.has_requests {
-            self.opening.put(out);
-        }
+        self.exchange.settle(out);
     }
 
     fn finish(&mut self, out: &mut Outbox<'_>) {
         self.close(out);
-        self.calls.finish(out);
-        let (status, error) = self.outcome.clone();
-        let end = RunCompleted { status: Some(status), error, ..RunCompleted::default() };
-        self.opening.complete(out, end);
+        self.exchange.finish(out);
     }
 }

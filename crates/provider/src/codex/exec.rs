@@ -196,8 +196,8 @@ impl Exec {
             self.opening.agent.model = fields.string("model");
             self.thread.voice.model = fields.string("model");
             self.opening.absorb(out);
-        } else if let Some(prompt) = fields.text("prompt") {
-            self.thread.prompt_text(out, stamp, &prompt);
+        } else if let Some(prompt) = fields.string("prompt") {
+            self.thread.prompt_text(out, stamp, prompt);
         }
     }
 

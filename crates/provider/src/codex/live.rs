@@ -8,6 +8,7 @@ mod event_tools;
 mod item;
 mod item_tools;
 mod meter;
+mod prints;
 mod thread;
 mod trouble;
 mod voice;

@@ -126,7 +126,7 @@ impl Thread {
         out.absorb(&mut said.scraps);
         said.calls
             .extend(event.data.items("toolRequests").into_iter().filter_map(wire::tool_request));
-        for block in blocks(event, "") {
+        for block in blocks(event, String::new()) {
             join(&mut said.message.blocks, block);
         }
         true
@@ -140,7 +140,7 @@ impl Thread {
             None => Draft::default(),
         };
         let requests = event.data.items("toolRequests");
-        let mut blocks = blocks(event, &draft.thinking);
+        let mut blocks = blocks(event, draft.thinking);
         if !event.data.has("content") && !draft.text.is_empty() {
             let behind_thinking = blocks.iter().take_while(|block| is_thinking(block)).count();
             blocks.insert(behind_thinking, ContentBlock::text(Fidelity::AgentEmitted, draft.text));
@@ -243,11 +243,11 @@ impl Draft {
 }
 
 /// Makes the blocks of a message: reasoning, text, calls.
-fn blocks(event: &Event<'_>, announced_thinking: &str) -> Vec<ContentBlock> {
+fn blocks(event: &Event<'_>, announced_thinking: String) -> Vec<ContentBlock> {
     let data = &event.data;
     let mut blocks = Vec::new();
     let thinking = data.string("reasoningText").filter(|text| !text.is_empty());
-    let thinking = thinking.unwrap_or_else(|| announced_thinking.to_owned());
+    let thinking = thinking.unwrap_or(announced_thinking);
     let signature = data.string("reasoningOpaque").or_else(|| data.string("encryptedContent"));
     let signature = signature.filter(|text| !text.is_empty());
     if !thinking.is_empty() || signature.is_some() {

@@ -3,36 +3,96 @@
 //! A chat that is resumed writes its messages anew, without tokens, thoughts, tool calls and
 //! model, and with the time of the resumption. What was known of a message stays known.
 
+use std::ops::Range;
+
 use crate::outbox::{Scraps, Slot};
 use crate::value::{Fields, Value};
 
 /// What a later version may leave out without taking it back.
 const LASTING: [&str; 4] = ["tokens", "thoughts", "toolCalls", "model"];
 
+/// Messages that are longer than this are not held beside their bytes.
+const LONG: usize = 64 * 1024;
+
 /// A message as far as it is known.
 pub(super) struct Held {
     pub(super) id: Option<String>,
-    pub(super) source: Box<str>,
+    source: Source,
     pub(super) slot: Slot,
     /// How many places had been reserved before its own.
     pub(super) rank: usize,
     pub(super) scraps: Scraps,
 }
 
+/// Where the JSON of a message is.
+enum Source {
+    Own(Box<str>),
+    /// Among the bytes that are kept with it.
+    Kept(Range<usize>),
+}
+
 impl Held {
-    /// Returns its members.
-    pub(super) fn fields(&self) -> Fields<'_> {
-        fields_of(&self.source)
+    /// Makes a message of its JSON and its bytes.
+    pub(super) fn new(
+        id: Option<String>,
+        source: &str,
+        (slot, rank): (Slot, usize),
+        scraps: Scraps,
+    ) -> Self {
+        let mut held = Held { id, source: Source::Own("".into()), slot, rank, scraps };
+        held.keep(source);
+        held
     }
 
-    /// Takes over a later version of the message.
+    /// Returns its members.
+    pub(super) fn fields(&self) -> Fields<'_> {
+        fields_of(self.source())
+    }
+
+    /// Takes over a later version of the message, whose bytes are kept with it if they are its own.
     pub(super) fn renew(&mut self, source: &str) {
-        self.source = renewed(&self.source, source).unwrap_or_else(|| source.into());
+        match renewed(self.source(), source) {
+            Some(whole) => self.source = Source::Own(whole),
+            None => self.keep(source),
+        }
+    }
+
+    /// Hands it on to be told, with its bytes.
+    pub(super) fn tell(self, tell: impl FnOnce(Option<String>, Slot, Scraps, &Fields<'_>)) {
+        let Held { id, source, slot, scraps, .. } = self;
+        let bytes = scraps.bytes().cloned().unwrap_or_default();
+        let source = source.within(&bytes);
+        tell(id, slot, scraps, &fields_of(source));
+    }
+
+    fn source(&self) -> &str {
+        self.source.within(self.scraps.bytes().map_or(&[], |bytes| bytes))
+    }
+
+    fn keep(&mut self, source: &str) {
+        let kept = self.scraps.bytes().map_or(&[][..], |bytes| bytes);
+        self.source = match source.len() > LONG && kept.ends_with(source.as_bytes()) {
+            true => Source::Kept(kept.len() - source.len()..kept.len()),
+            false => Source::Own(source.into()),
+        };
+    }
+}
+
+impl Source {
+    fn within<'a>(&'a self, bytes: &'a [u8]) -> &'a str {
+        match self {
+            Source::Own(source) => source,
+            // It was text when it was kept, and what is kept only grows.
+            Source::Kept(range) => {
+                let kept = bytes.get(range.clone()).unwrap_or_default();
+                std::str::from_utf8(kept).unwrap_or_default()
+            }
+        }
     }
 }
 
 /// Returns the members of a message.
-pub(super) fn fields_of(source: &str) -> Fields<'_> {
+fn fields_of(source: &str) -> Fields<'_> {
     Value::parse(source).ok().and_then(Value::fields).unwrap_or_default()
 }
 

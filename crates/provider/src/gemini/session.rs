@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::json;
 
-use super::held::{Held, fields_of};
+use super::held::Held;
 use super::retelling::{Retelling, is_only_answers, is_prompt, told_types};
 use crate::normalizer::Normalize;
 use crate::opening::Opening;
@@ -115,21 +115,21 @@ impl Session {
         if let Some(place) = earlier {
             self.note_homes(place, fields);
             if let Some(earlier) = self.messages.get_mut(place) {
-                earlier.renew(source);
-                return out.absorb(&mut earlier.scraps);
+                out.absorb(&mut earlier.scraps);
+                return earlier.renew(source);
             }
         }
         self.was_cut_short = false;
         if let Some(mut held) = id.as_ref().and_then(|id| self.dropped.remove(id)) {
-            held.renew(source);
             out.absorb(&mut held.scraps);
+            held.renew(source);
             self.move_behind(&mut held, out);
             return self.push(held);
         }
         let mut scraps = Scraps::default();
         out.absorb(&mut scraps);
-        let (slot, rank) = (out.reserve(), self.next_rank());
-        self.push(Held { id, source: source.into(), slot, rank, scraps });
+        let place = (out.reserve(), self.next_rank());
+        self.push(Held::new(id, source, place, scraps));
     }
 
     /// Notes the calls that a message has more than before, if it is not the last reply.
@@ -277,16 +277,16 @@ impl Session {
 
     /// Tells of a message that was taken back; its bytes are kept there.
     fn drop_message(&self, message: Held, reason: &str, out: &mut Outbox<'_>) {
-        let Held { id, source, slot, scraps, .. } = message;
-        let fields = fields_of(&source);
-        let facts = json!({
-            "message_id": id,
-            "message_type": fields.text("type"),
-            "reason": reason,
-            "total_tokens": fields.fields("tokens").and_then(|tokens| tokens.count("total")),
+        message.tell(|id, slot, scraps, fields| {
+            let facts = json!({
+                "message_id": id,
+                "message_type": fields.text("type"),
+                "reason": reason,
+                "total_tokens": fields.fields("tokens").and_then(|tokens| tokens.count("total")),
+            });
+            let stamp = self.stamp(fields);
+            out.fill(slot, scraps, |out| out.system(&stamp, "message_dropped", facts));
         });
-        let stamp = self.stamp(&fields);
-        out.fill(slot, scraps, |out| out.system(&stamp, "message_dropped", facts));
     }
 
     fn stamp(&self, fields: &Fields<'_>) -> Stamp {
@@ -327,8 +327,9 @@ impl Normalize for Session {
         let homes = self.take_homes();
         let mut retelling = Retelling::new(self.subagent.as_deref(), homes);
         for message in std::mem::take(&mut self.messages) {
-            let Held { id, source, slot, scraps, .. } = message;
-            out.fill(slot, scraps, |out| retelling.tell(id, &fields_of(&source), out));
+            message.tell(|id, slot, scraps, fields| {
+                out.fill(slot, scraps, |out| retelling.tell(id, fields, out));
+            });
         }
         if self.was_cut_short {
             retelling.cut_short();

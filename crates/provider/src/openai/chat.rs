@@ -3,31 +3,26 @@
 //! Nothing says that a response is over: usage may follow the last word. It ends with the next
 //! response, the next request, an error or the input.
 
-use quipu_event::payload::{ErrorReport, Message, RunCompleted, Status, ToolCall, Usage};
+use quipu_event::payload::{Message, Status, ToolCall, Usage};
 use quipu_event::{Kind, Timestamp};
 
 use super::chat_request::Requests;
 use super::choice::{Choice, Form};
 use super::usage::usage;
 use super::wire::{failure, filled, seconds};
-use crate::calls::Calls;
+use crate::exchange::Exchange;
 use crate::normalizer::Normalize;
-use crate::opening::Opening;
 use crate::outbox::{Outbox, Scraps, Slot, Stamp};
 use crate::record::Record;
 use crate::value::{Fields, Value};
 
 /// The state of one input.
 pub(crate) struct Chat {
-    opening: Opening,
-    calls: Calls,
+    exchange: Exchange,
     requests: Requests,
     response: Option<Response>,
     /// The response that was put last, until the next request.
     last_id: Option<String>,
-    /// How it would end now.
-    outcome: (Status, Option<String>),
-    has_requests: bool,
 }
 
 /// A response that may go on.
@@ -46,28 +41,18 @@ struct Response {
 impl Chat {
     pub(crate) fn new() -> Self {
         Chat {
-            opening: Opening::new("openai", "chat"),
-            calls: Calls::default(),
+            exchange: Exchange::new("openai", "chat"),
             requests: Requests::default(),
             response: None,
             last_id: None,
-            outcome: (Status::Aborted, None),
-            has_requests: false,
         }
     }
 
     fn take_request(&mut self, fields: &Fields<'_>, out: &mut Outbox<'_>) {
         self.close(out);
-        if self.has_requests {
-            self.opening.put(out);
-        }
-        self.has_requests = true;
+        self.exchange.request(fields, out);
         self.last_id = None;
-        self.outcome = (Status::Aborted, None);
-        if self.opening.agent.model.is_none() {
-            self.opening.agent.model = fields.string("model");
-        }
-        self.requests.take(fields, &mut self.calls, out);
+        self.requests.take(fields, &mut self.exchange.calls, out);
     }
 
     fn take_response(&mut self, fields: &Fields<'_>, out: &mut Outbox<'_>) {
@@ -102,38 +87,32 @@ impl Chat {
 
     /// Names the run after its first response.
     fn open_run(&mut self, response: &Response, out: &mut Outbox<'_>) {
-        if self.opening.is_put() {
+        if self.exchange.opening.is_put() {
             return;
         }
-        self.opening.begin(response.time);
+        self.exchange.opening.begin(response.time);
         if let Some(model) = &response.model {
-            self.opening.agent.model = Some(model.clone());
+            self.exchange.opening.agent.model = Some(model.clone());
         }
-        self.opening.started.session_id.clone_from(&response.id);
+        self.exchange.opening.started.session_id.clone_from(&response.id);
         if response.id.is_some() && response.model.is_some() {
-            self.opening.put(out);
+            self.exchange.opening.put(out);
         }
     }
 
     fn take_error(&mut self, error: Value<'_>, out: &mut Outbox<'_>) {
         self.close(out);
-        self.put_error(&failure(error), out);
-    }
-
-    fn put_error(&mut self, report: &ErrorReport, out: &mut Outbox<'_>) {
-        self.opening.put(out);
-        out.error(&Stamp::default(), report);
-        self.outcome = (Status::Failed, Some(report.message.clone()));
+        self.exchange.fail(&failure(error), out);
     }
 
     /// Puts the response that is open.
     fn close(&mut self, out: &mut Outbox<'_>) {
         let Some(response) = self.response.take() else { return };
-        self.opening.put(out);
-        self.opening.begin(response.time);
+        self.exchange.opening.put(out);
+        self.exchange.opening.begin(response.time);
         let has_replied = !response.choices.is_empty();
         if has_replied {
-            self.outcome = response.outcome();
+            self.exchange.outcome = response.outcome();
         }
         self.last_id.clone_from(&response.id);
         let stamp = Stamp::at(response.time);
@@ -142,7 +121,7 @@ impl Chat {
             self.requests.replied(&calls);
         }
         for call in calls {
-            self.calls.call(out, &stamp, call);
+            self.exchange.calls.call(out, &stamp, call);
         }
     }
 }
@@ -212,7 +191,7 @@ impl Response {
         } else if let Some(message) = fields.fields("message").filter(|_| choice.is_empty()) {
             choice.add(&message, Form::Whole);
         } else if let Some(text) = fields.text("text") {
-            choice.add_text(&text);
+            choice.add_text(text);
         }
         if let Some(finish) = filled(fields, "finish_reason") {
             choice.finish = Some(finish.into_owned());
@@ -282,7 +261,7 @@ fn says_something(delta: &Fields<'_>) -> bool {
 impl Normalize for Chat {
     fn take(&mut self, record: &Record<'_>, out: &mut Outbox<'_>) {
         let fields = &record.fields;
-        self.opening.begin(None);
+        self.exchange.opening.begin(None);
         let object = fields.text("object").unwrap_or_default();
         if fields.has("choices") || object.starts_with("chat.completion") {
             self.take_response(fields, out);
@@ -295,16 +274,11 @@ impl Normalize for Chat {
 
     fn settle(&mut self, out: &mut Outbox<'_>) {
         self.close(out);
-        if self.has_requests {
-            self.opening.put(out);
-        }
+        self.exchange.settle(out);
     }
 
     fn finish(&mut self, out: &mut Outbox<'_>) {
         self.close(out);
-        self.calls.finish(out);
-        let (status, error) = self.outcome.clone();
-        let end = RunCompleted { status: Some(status), error, ..RunCompleted::default() };
-        self.opening.complete(out, end);
+        self.exchange.finish(out);
     }
 }

@@ -73,7 +73,7 @@ impl Choice {
             self.add_content(content);
         }
         if let Some(transcript) = message.fields("audio").and_then(|a| a.string("transcript")) {
-            self.add_text(&transcript);
+            self.add_text(transcript.into());
         }
         if let Some(text) = filled(message, "refusal") {
             match self.pieces.last_mut() {
@@ -96,11 +96,11 @@ impl Choice {
     }
 
     /// Adds text.
-    pub(crate) fn add_text(&mut self, text: &str) {
+    pub(crate) fn add_text(&mut self, text: Cow<'_, str>) {
         match self.pieces.last_mut() {
             _ if text.is_empty() => {}
-            Some(Piece::Text(last)) => last.push_str(text),
-            _ => self.pieces.push(Piece::Text(text.to_owned())),
+            Some(Piece::Text(last)) => last.push_str(&text),
+            _ => self.pieces.push(Piece::Text(text.into_owned())),
         }
     }
 
@@ -128,7 +128,7 @@ impl Choice {
 
     fn add_content(&mut self, content: Value<'_>) {
         if let Some(text) = content.text() {
-            return self.add_text(&text);
+            return self.add_text(text);
         }
         for part in content.items() {
             let fields = part.fields().unwrap_or_default();
@@ -136,9 +136,9 @@ impl Choice {
             let thought: String = nested.filter_map(|part| part.string("text")).collect();
             if fields.has("thinking") {
                 let whole = fields.text("thinking").unwrap_or(Cow::Owned(thought));
-                self.add_thinking(&whole);
+                self.add_thinking(whole);
             } else if let Some(text) = fields.text("text") {
-                self.add_text(&text);
+                self.add_text(text);
             } else if let Some(text) = fields.text("refusal") {
                 self.pieces.push(Piece::Refusal(text.into_owned()));
             } else {
@@ -152,13 +152,14 @@ impl Choice {
     fn add_reasoning(&mut self, message: &Fields<'_>) {
         let keys = ["reasoning_content", "reasoning", "reasoning_text"];
         let plain = keys.iter().find_map(|key| filled(message, key));
-        if let Some(text) = &plain {
+        let is_plain = plain.is_some();
+        if let Some(text) = plain {
             self.add_thinking(text);
         }
         for detail in message.items("reasoning_details").into_iter().filter_map(Value::fields) {
             let text = filled(&detail, "text").or_else(|| filled(&detail, "summary"));
-            if let Some(text) = text.filter(|_| plain.is_none()) {
-                self.add_thinking(&text);
+            if let Some(text) = text.filter(|_| !is_plain) {
+                self.add_thinking(text);
             }
             if let Some(seal) = filled(&detail, "signature").or_else(|| filled(&detail, "data")) {
                 self.seal(&seal);
@@ -169,11 +170,13 @@ impl Choice {
         }
     }
 
-    fn add_thinking(&mut self, more: &str) {
+    fn add_thinking(&mut self, more: Cow<'_, str>) {
         match self.pieces.last_mut() {
             _ if more.is_empty() => {}
-            Some(Piece::Thinking { text, signature: None }) => text.push_str(more),
-            _ => self.pieces.push(Piece::Thinking { text: more.to_owned(), signature: None }),
+            Some(Piece::Thinking { text, signature: None }) => text.push_str(&more),
+            _ => {
+                self.pieces.push(Piece::Thinking { text: more.into_owned(), signature: None });
+            }
         }
     }
 

@@ -67,6 +67,17 @@ pub(crate) fn is_models(kind: &str) -> bool {
 }
 
 impl Spoken {
+    /// Reads an item that is nothing but words, if it is one.
+    pub(crate) fn of_words(item: Value<'_>) -> Option<Self> {
+        let kind = item.fields()?.text("type").unwrap_or(Cow::Borrowed("message"));
+        let is_words = matches!(&*kind, "message" | "reasoning");
+        is_words.then(|| {
+            let mut spoken = Spoken::default();
+            spoken.add(item, "");
+            spoken
+        })
+    }
+
     /// Adds an item; a call without an id gets `name`.
     pub(crate) fn add(&mut self, item: Value<'_>, name: &str) {
         let Some(fields) = item.fields() else { return };

@@ -7,6 +7,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use super::items::Spoken;
 use crate::value::{Fields, Value};
 
 /// An item as far as it has come.
@@ -14,6 +15,8 @@ use crate::value::{Fields, Value};
 pub(crate) struct Item {
     /// Its JSON as it was said last.
     source: Option<String>,
+    /// What it came to, if it is finished and only says something.
+    spoken: Option<Spoken>,
     is_done: bool,
     content: BTreeMap<u64, (&'static Text, String)>,
     summary: BTreeMap<u64, String>,
@@ -68,15 +71,30 @@ const PASSING: [&str; 14] = [
 impl Item {
     /// Takes the item as a whole record says it.
     pub(crate) fn set(&mut self, item: Value<'_>, is_done: bool) {
-        if is_done || !self.is_done {
+        if is_done {
+            *self = Item::done(item);
+        } else if !self.is_done {
             self.source = Some(item.source().to_owned());
-            self.is_done |= is_done;
         }
     }
 
     /// Makes a finished item.
     pub(crate) fn done(item: Value<'_>) -> Self {
-        Item { source: Some(item.source().to_owned()), is_done: true, ..Item::default() }
+        let spoken = Spoken::of_words(item);
+        let source = spoken.is_none().then(|| item.source().to_owned());
+        Item { source, spoken, is_done: true, ..Item::default() }
+    }
+
+    /// Adds what it came to; a call without an id gets `name`.
+    pub(crate) fn speak(self, spoken: &mut Spoken, name: &str) {
+        match self.spoken {
+            Some(words) => spoken.blocks.extend(words.blocks),
+            None => {
+                if let Ok(value) = Value::parse(&self.json()) {
+                    spoken.add(value, name);
+                }
+            }
+        }
     }
 
     /// Tells whether the item is finished.
@@ -87,7 +105,8 @@ impl Item {
     /// Tells whether nothing has been said or heard of it.
     pub(crate) fn is_blank(&self) -> bool {
         let is_silent = self.content.is_empty() && self.summary.is_empty();
-        self.source.is_none() && is_silent && self.commands.is_empty() && self.input.is_none()
+        let is_unsaid = self.source.is_none() && !self.is_done;
+        is_unsaid && is_silent && self.commands.is_empty() && self.input.is_none()
     }
 
     /// Takes an event about the item, named without `response.`; returns whether it is known.
@@ -117,7 +136,7 @@ impl Item {
     }
 
     /// Returns its JSON: as it was finished, or as far as it came.
-    pub(crate) fn json(&self) -> Cow<'_, str> {
+    fn json(&self) -> Cow<'_, str> {
         match &self.source {
             Some(source) if self.is_done => Cow::Borrowed(source),
             source => Cow::Owned(self.mend(source.as_deref())),

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use quipu_event::payload::{ErrorReport, Message, RunCompleted, Status, Usage};
+use quipu_event::payload::{ErrorReport, Message, Status, Usage};
 use quipu_event::{Kind, Timestamp};
 
 use super::items::Spoken;
@@ -15,25 +15,21 @@ use super::usage::usage;
 use super::wire::{failure, filled, seconds};
 use crate::calls::Calls;
 use crate::conversation::Conversations;
+use crate::exchange::Exchange;
 use crate::normalizer::Normalize;
-use crate::opening::Opening;
 use crate::outbox::{Outbox, Scraps, Slot, Stamp};
 use crate::record::Record;
 use crate::value::{Fields, Value};
 
 /// The state of one input.
 pub(crate) struct Responses {
-    opening: Opening,
-    calls: Calls,
+    exchange: Exchange,
     conversations: Conversations,
     response: Option<Response>,
     /// The response that was put last.
     last_id: Option<String>,
     /// What went wrong last; a response that has failed says it again.
     last_error: Option<String>,
-    /// How it would end now.
-    outcome: (Status, Option<String>),
-    has_requests: bool,
     /// A response was put before it had ended.
     is_settled: bool,
 }
@@ -57,29 +53,19 @@ struct Response {
 impl Responses {
     pub(crate) fn new() -> Self {
         Responses {
-            opening: Opening::new("openai", "responses"),
-            calls: Calls::default(),
+            exchange: Exchange::new("openai", "responses"),
             conversations: Conversations::default(),
             response: None,
             last_id: None,
             last_error: None,
-            outcome: (Status::Aborted, None),
-            has_requests: false,
             is_settled: false,
         }
     }
 
     fn take_request(&mut self, fields: &Fields<'_>, out: &mut Outbox<'_>) {
         self.close(out);
-        if self.has_requests {
-            self.opening.put(out);
-        }
-        self.has_requests = true;
-        self.outcome = (Status::Aborted, None);
-        if self.opening.agent.model.is_none() {
-            self.opening.agent.model = fields.string("model");
-        }
-        responses_request::take(fields, &mut self.calls, &mut self.conversations, out);
+        self.exchange.request(fields, out);
+        responses_request::take(fields, &mut self.exchange.calls, &mut self.conversations, out);
     }
 
     /// Takes an event, named without `response.`.
@@ -118,7 +104,7 @@ impl Responses {
     /// Keeps the record at hand with the response that is open, or opens one.
     fn absorb(&mut self, out: &mut Outbox<'_>) -> &mut Response {
         if self.response.is_none() {
-            self.outcome = (Status::Aborted, None);
+            self.exchange.await_reply();
             self.last_error = None;
         }
         let is_rest = std::mem::take(&mut self.is_settled);
@@ -147,7 +133,7 @@ impl Responses {
             response.status.get_or_insert_with(|| event.to_owned());
         }
         response.complete(&fields.items("output"));
-        self.opening.begin(seconds(fields, "completed_at"));
+        self.exchange.opening.begin(seconds(fields, "completed_at"));
         let error = fields.get("error").map(failure);
         self.close(out);
         if let Some(error) = error.filter(|error| self.last_error.as_ref() != Some(&error.message))
@@ -175,35 +161,34 @@ impl Responses {
 
     /// Names the run after its first response.
     fn open_run(&mut self, out: &mut Outbox<'_>) {
-        let Some(response) = self.response.as_ref().filter(|_| !self.opening.is_put()) else {
+        let Some(response) = self.response.as_ref().filter(|_| !self.exchange.opening.is_put())
+        else {
             return;
         };
-        self.opening.begin(response.time);
+        self.exchange.opening.begin(response.time);
         if let Some(model) = &response.model {
-            self.opening.agent.model = Some(model.clone());
+            self.exchange.opening.agent.model = Some(model.clone());
         }
-        self.opening.started.session_id.clone_from(&response.id);
-        self.opening.put(out);
+        self.exchange.opening.started.session_id.clone_from(&response.id);
+        self.exchange.opening.put(out);
     }
 
     fn put_error(&mut self, report: &ErrorReport, out: &mut Outbox<'_>) {
-        self.opening.put(out);
-        out.error(&Stamp::default(), report);
+        self.exchange.fail(report, out);
         self.last_error = Some(report.message.clone());
-        self.outcome = (Status::Failed, Some(report.message.clone()));
     }
 
     /// Puts the response that is open.
     fn close(&mut self, out: &mut Outbox<'_>) {
         let Some(response) = self.response.take() else { return };
-        self.opening.put(out);
-        self.opening.begin(response.time);
+        self.exchange.opening.put(out);
+        self.exchange.opening.begin(response.time);
         if self.last_error.is_none() || response.is_ended() {
-            self.outcome = response.outcome(self.last_error.as_deref());
+            self.exchange.outcome = response.outcome(self.last_error.as_deref());
         }
         self.last_id.clone_from(&response.id);
         self.conversations.reply();
-        response.put(&mut self.calls, out);
+        response.put(&mut self.exchange.calls, out);
     }
 }
 
@@ -271,11 +256,9 @@ impl Response {
         let Response { id, model, time, items, usage, status, reason, slot, scraps, .. } = self;
         let stamp = Stamp::at(time);
         let mut spoken = Spoken::default();
-        for (index, item) in &items {
+        for (index, item) in items {
             let name = format!("{}/{index}", id.as_deref().unwrap_or("response"));
-            if let Ok(value) = Value::parse(&item.json()) {
-                spoken.add(value, &name);
-            }
+            item.speak(&mut spoken, &name);
         }
         let blocks = std::mem::take(&mut spoken.blocks);
         out.fill(slot, scraps, |out| {
@@ -300,7 +283,7 @@ impl Response {
 impl Normalize for Responses {
     fn take(&mut self, record: &Record<'_>, out: &mut Outbox<'_>) {
         let fields = &record.fields;
-        self.opening.begin(None);
+        self.exchange.opening.begin(None);
         let kind = fields.text("type").unwrap_or_default();
         if let Some(event) = kind.strip_prefix("response.") {
             self.take_event(event, fields, out);
@@ -327,16 +310,11 @@ impl Normalize for Responses {
     fn settle(&mut self, out: &mut Outbox<'_>) {
         self.is_settled = self.response.is_some();
         self.close(out);
-        if self.has_requests {
-            self.opening.put(out);
-        }
+        self.exchange.settle(out);
     }
 
     fn finish(&mut self, out: &mut Outbox<'_>) {
         self.close(out);
-        self.calls.finish(out);
-        let (status, error) = self.outcome.clone();
-        let end = RunCompleted { status: Some(status), error, ..RunCompleted::default() };
-        self.opening.complete(out, end);
+        self.exchange.finish(out);
     }
 }

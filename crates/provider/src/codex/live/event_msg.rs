@@ -154,7 +154,7 @@ fn prompt(tell: &mut Telling<'_, '_>, msg: &Fields<'_>) {
     if !matches!(&*kind, "" | "plain") {
         return tell.out.system(tell.stamp, "context", json!({ "topic": kind }));
     }
-    let text = msg.text("message").unwrap_or_default();
+    let text = msg.string("message").unwrap_or_default();
     let images = [("images", "image"), ("local_images", "localImage")];
     let images: Vec<_> = images
         .into_iter()
@@ -165,9 +165,9 @@ fn prompt(tell: &mut Telling<'_, '_>, msg: &Fields<'_>) {
         })
         .collect();
     if images.is_empty() {
-        return tell.thread.prompt_text(tell.out, tell.stamp, &text);
+        return tell.thread.prompt_text(tell.out, tell.stamp, text);
     }
-    let blocks: Vec<ContentBlock> = std::iter::once(prompt_block(&text)).chain(images).collect();
+    let blocks: Vec<ContentBlock> = std::iter::once(prompt_block(text)).chain(images).collect();
     tell.thread.prompt(tell.out, tell.stamp, blocks);
 }
 

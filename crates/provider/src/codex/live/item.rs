@@ -118,18 +118,18 @@ impl<'a> Item<'a> {
 }
 
 fn join(parts: Vec<Value<'_>>) -> String {
-    let text = |part: Value<'_>| {
-        part.text().or_else(|| part.fields()?.text("text")).map(|text| text.into_owned())
-    };
-    let texts: Vec<_> = parts.into_iter().filter_map(text).collect();
-    texts.join("\n\n")
+    let text = |part: Value<'_>| part.string().or_else(|| part.fields()?.string("text"));
+    let mut texts = parts.into_iter().filter_map(text);
+    let mut joined = texts.next().unwrap_or_default();
+    texts.for_each(|text| joined.extend(["\n\n", &text]));
+    joined
 }
 
 fn input_block(input: Value<'_>) -> ContentBlock {
     let fields = input.fields().unwrap_or_default();
     let block_type = fields.string("type").unwrap_or_else(|| "input".to_owned());
-    match fields.text("text") {
-        Some(text) if block_type == "text" => prompt_block(&text),
+    match fields.string("text") {
+        Some(text) if block_type == "text" => prompt_block(text),
         _ => BlockContent::Other { block_type, content: Some(input.json()) }
             .vouched_by(Fidelity::AgentEmitted),
     }

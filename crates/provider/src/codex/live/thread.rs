@@ -7,6 +7,7 @@ use quipu_event::{BlockContent, ContentBlock, Fidelity, Kind, Purpose};
 use serde_json::json;
 
 use super::meter::{Meter, Totals};
+use super::prints::print;
 use super::trouble::Trouble;
 use super::voice::Voice;
 use crate::outbox::{Outbox, Scraps, Slot, Stamp};
@@ -26,7 +27,8 @@ pub(in crate::codex) struct Thread {
     /// Calls that somebody refused.
     refused: HashSet<String>,
     prompt: Option<Prompt>,
-    last_prompt: Option<String>,
+    /// What the last prompt without an id said, in short.
+    last_prompt: Option<u64>,
     /// The item that repeats a prompt which had no id.
     repeated_prompt: Option<String>,
 }
@@ -158,12 +160,13 @@ impl Thread {
         &mut self,
         out: &mut Outbox<'_>,
         stamp: &Stamp,
-        text: &str,
+        text: String,
     ) {
-        if self.last_prompt.take().as_deref() == Some(text) {
+        let print = print(&*text);
+        if self.last_prompt.take() == Some(print) {
             return out.system(stamp, "repeated", json!({ "topic": "prompt" }));
         }
-        self.last_prompt = Some(text.to_owned());
+        self.last_prompt = Some(print);
         self.prompt(out, stamp, vec![prompt_block(text)]);
     }
 
@@ -248,7 +251,7 @@ impl Thread {
             BlockContent::Text { text } => Some(&**text),
             _ => None,
         });
-        let is_again = text.is_some() && text == self.last_prompt.as_deref();
+        let is_again = text.is_some() && text.map(print) == self.last_prompt;
         if is_again {
             self.last_prompt = None;
             self.repeated_prompt = Some(id.to_owned());
@@ -264,6 +267,6 @@ impl Thread {
 }
 
 /// Makes the block of a prompt.
-pub(super) fn prompt_block(text: &str) -> ContentBlock {
+pub(super) fn prompt_block(text: impl Into<String>) -> ContentBlock {
     ContentBlock::text(Fidelity::AgentEmitted, text).with_purpose(Purpose::Prompt)
 }

@@ -10,6 +10,7 @@ use quipu_event::payload::{ToolCall, ToolResult};
 use quipu_event::{BlockContent, ContentBlock, Fidelity, Json};
 use serde_json::json;
 
+use super::prints::{GivenPiece, beyond, print};
 use crate::calls::{Calls, Seen};
 use crate::outbox::{Outbox, Scraps, Stamp};
 use crate::reply::Reply;
@@ -33,10 +34,11 @@ pub(in crate::codex) struct Voice {
     outputs: HashMap<String, Output>,
     /// The items that have been said to their end.
     said: HashSet<String>,
-    /// What has been given of items that were still in progress.
-    given: HashMap<String, String>,
-    /// What was said lately by items without an id, which the newer protocol may say again.
-    nameless: VecDeque<(Growth, String)>,
+    /// What has been given of items that were still in progress, piece by piece, in short.
+    given: HashMap<String, Vec<GivenPiece>>,
+    /// What was said lately by items without an id, which the newer protocol may say again, in
+    /// short.
+    nameless: VecDeque<u64>,
 }
 
 struct Part {
@@ -53,7 +55,7 @@ enum Progress {
 }
 
 /// What sort of item comes piece by piece.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(in crate::codex) enum Growth {
     Text,
     Thinking,
@@ -95,12 +97,13 @@ impl Voice {
             self.note_said(id);
             return self.absorb_or(out, stamp, "repeated", json!({ "item_id": id }));
         }
-        let text = match self.given.remove(id) {
-            Some(given) if given == text => {
+        let given = self.given.remove(id);
+        let text = match given.and_then(|given| beyond(&text, &given)) {
+            Some("") => {
                 self.note_said(id);
                 return self.absorb_or(out, stamp, "repeated", json!({ "item_id": id }));
             }
-            Some(given) => text.strip_prefix(&*given).map(str::to_owned).unwrap_or(text),
+            Some(rest) => rest.to_owned(),
             None => text,
         };
         self.speak(out, stamp);
@@ -270,11 +273,15 @@ impl Voice {
             if self.nameless.len() == NAMELESS_KEPT {
                 self.nameless.pop_front();
             }
-            self.nameless.push_back((growth, text.to_owned()));
+            self.nameless.push_back(print((growth, text)));
             return false;
         }
-        let is_it = |(sort, said): &(Growth, String)| *sort == growth && said == text;
-        let Some(place) = self.nameless.iter().position(is_it) else { return false };
+        if self.nameless.is_empty() {
+            return false;
+        }
+        let print = print((growth, text));
+        let place = self.nameless.iter().position(|said| *said == print);
+        let Some(place) = place else { return false };
         self.nameless.remove(place);
         if self.parts.len() > 1 {
             // It may have been begun; what there is of it is no more than a beginning.
@@ -341,8 +348,8 @@ impl Voice {
             match part.progress {
                 Progress::Done(block) => reply.add(block),
                 Progress::Growing(growth, text, _) if !text.is_empty() => {
-                    reply.add(growth.content(text.clone()).vouched_by(Fidelity::AgentEmitted));
-                    self.given.entry(part.id).or_default().push_str(&text);
+                    self.given.entry(part.id).or_default().push(GivenPiece::of(&text));
+                    reply.add(growth.content(text).vouched_by(Fidelity::AgentEmitted));
                 }
                 Progress::Growing(growth, text, _) => silent = Some(growth.content(text)),
                 Progress::Awaited(call) => {

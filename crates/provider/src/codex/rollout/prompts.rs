@@ -11,7 +11,7 @@ use quipu_event::{BlockContent, ContentBlock, Fidelity, Kind, Purpose};
 use serde_json::json;
 
 use super::speech::Speech;
-use super::twins::{is_alike, said_by};
+use super::twins::{Sort, fingerprint, is_alike, said_by};
 use crate::outbox::{Outbox, Scraps, Stamp};
 
 /// So many prompts may wait for their other half.
@@ -22,7 +22,7 @@ const REMEMBERED: usize = 16;
 pub(super) struct Prompts {
     held: Option<(HeldMessage, Scraps)>,
     /// What prompts say of which only one half has come.
-    halves: VecDeque<(Half, Vec<String>)>,
+    halves: VecDeque<(Half, Vec<Remembered>)>,
 }
 
 /// Who tells a prompt.
@@ -51,27 +51,30 @@ impl Prompts {
     }
 
     /// Tells whether the other half of a prompt has come before, which is then complete.
-    fn complete(&mut self, other: Half, texts: &[String]) -> bool {
-        let is_it = |(half, said): &(Half, Vec<String>)| *half == other && are_alike(said, texts);
+    fn complete<T: AsRef<str>>(&mut self, other: Half, texts: &[T]) -> bool {
+        let is_said = |said: &Remembered| texts.iter().any(|text| said.is_alike(text.as_ref()));
+        let is_it =
+            |(half, said): &(Half, Vec<Remembered>)| *half == other && said.iter().any(is_said);
         let place = self.halves.iter().position(is_it);
         place.and_then(|place| self.halves.remove(place)).is_some()
     }
 
-    fn remember(&mut self, half: Half, texts: Vec<String>) {
+    fn remember<T: AsRef<str>>(&mut self, half: Half, texts: &[T]) {
         if self.halves.len() == REMEMBERED {
             self.halves.pop_front();
         }
-        self.halves.push_back((half, texts));
+        let texts = texts.iter().map(|text| Remembered::of(text.as_ref()));
+        self.halves.push_back((half, texts.collect()));
     }
 
     /// Takes the message held back if it is what an event tells in `texts`.
-    fn take_held(&mut self, texts: &[String]) -> Option<(HeldMessage, Scraps)> {
+    fn take_held(&mut self, texts: &[&str]) -> Option<(HeldMessage, Scraps)> {
         self.held.take_if(|(message, _)| {
             // What is taken for something injected may well be what the user wrote.
             message.injected.is_some()
                 || message.texts.is_empty()
-                || texts.iter().all(String::is_empty)
-                || are_alike(&message.texts, texts)
+                || texts.iter().all(|text| text.is_empty())
+                || message.texts.iter().any(|said| texts.iter().any(|told| is_same(said, told)))
         })
     }
 }
@@ -96,7 +99,7 @@ impl Speech {
             return out.put_with(scraps, |out| out.system(&stamp, "context", facts));
         }
         self.begin_turn(out);
-        self.prompts.remember(Half::Item, texts.clone());
+        self.prompts.remember(Half::Item, &texts);
         let blocks = texts.into_iter().map(prompt_text).chain(attachments).collect();
         let message = Message { message_id: id, ..Message::user(blocks) };
         out.put_with(scraps, |out| out.message(&stamp, Kind::MessageUser, message));
@@ -111,24 +114,22 @@ impl Speech {
         mut blocks: Vec<ContentBlock>,
     ) {
         let texts = blocks.iter().filter_map(|block| said_by(&block.content));
-        let texts: Vec<_> = texts.map(|(_, text)| text.to_owned()).collect();
+        let texts: Vec<_> = texts.map(|(_, text)| text).collect();
         let held = self.prompts.take_held(&texts);
         if held.is_none() {
             self.release(out);
             if self.prompts.complete(Half::Item, &texts) {
                 return out.system(stamp, "repeated", json!({ "topic": "prompt" }));
             }
+            self.prompts.remember(Half::Event, &texts);
         }
         self.begin_turn(out);
         let (mut scraps, mut begun) = (Scraps::default(), stamp.clone());
-        match held {
-            Some((held, bytes)) => {
-                (scraps, begun) = (bytes, held.stamp);
-                if !blocks.iter().any(is_attachment) {
-                    blocks.extend(held.attachments);
-                }
+        if let Some((held, bytes)) = held {
+            (scraps, begun) = (bytes, held.stamp);
+            if !blocks.iter().any(is_attachment) {
+                blocks.extend(held.attachments);
             }
-            None => self.prompts.remember(Half::Event, texts),
         }
         out.absorb(&mut scraps);
         let message = Message { message_id: id, ..Message::user(blocks) };
@@ -145,6 +146,33 @@ fn is_attachment(block: &ContentBlock) -> bool {
     matches!(block.content, BlockContent::Other { .. })
 }
 
-fn are_alike(some: &[String], others: &[String]) -> bool {
-    some.iter().any(|one| others.iter().any(|other| !one.is_empty() && is_alike(one, other)))
+/// Tells whether two texts, of which neither is nothing, say the same.
+fn is_same(one: &str, other: &str) -> bool {
+    !one.is_empty() && is_alike(one, other)
+}
+
+/// What is remembered of a text.
+enum Remembered {
+    All(String),
+    /// Of a long one only what tells whether another one is equal, white space around it aside.
+    Print(u64),
+}
+
+impl Remembered {
+    /// Texts up to this length are remembered whole.
+    const LONG: usize = 64 * 1024;
+
+    fn of(text: &str) -> Self {
+        match text.len() {
+            ..=Self::LONG => Remembered::All(text.to_owned()),
+            _ => Remembered::Print(fingerprint(Sort::Text, text.trim())),
+        }
+    }
+
+    fn is_alike(&self, text: &str) -> bool {
+        match self {
+            Remembered::All(said) => is_same(said, text),
+            Remembered::Print(print) => *print == fingerprint(Sort::Text, text.trim()),
+        }
+    }
 }
