@@ -11,7 +11,7 @@ pub(super) struct TemplateFile<'n> {
     /// Its parameters.
     pub(super) parameters: Vec<Parameter<'n>>,
     states: &'n [Entry],
-    initial: &'n Node,
+    first: &'n Node,
 }
 
 /// What a template can be given.
@@ -25,7 +25,7 @@ impl<'n> TemplateFile<'n> {
     /// Returns the state that a step becomes: the one named like the template, else the first.
     pub(super) fn state(&self, template: &str) -> &'n Node {
         let named = self.states.iter().find(|entry| entry.key == template);
-        named.map_or(self.initial, |entry| &entry.value)
+        named.map_or(self.first, |entry| &entry.value)
     }
 }
 
@@ -60,22 +60,32 @@ pub(super) fn read<'n>(problems: &mut Problems, root: &'n Node) -> Option<Templa
         _ => Vec::new(),
     };
     let Some(states) = root.get("states").and_then(Node::mapping) else {
-        missing(problems, &root.place, "states", "a mapping with `initial` and the states");
+        missing(problems, &root.place, "states", "a mapping of states");
         return None;
     };
-    let initial = root.get("states")?.get("initial");
-    let Some(name) = initial.and_then(Node::scalar) else {
-        missing(problems, &root.get("states")?.place, "initial", "the name of a state");
+    if states.iter().all(|entry| entry.key == "initial") {
+        missing(problems, &root.get("states")?.place, "state", "one under `states`");
         return None;
+    }
+    let first = first_state(problems, states)?;
+    Some(TemplateFile { parameters, states, first })
+}
+
+/// Returns the state that `initial` names, or the first one when the template does not say.
+fn first_state<'n>(problems: &mut Problems, states: &'n [Entry]) -> Option<&'n Node> {
+    let initial = states.iter().find(|entry| entry.key == "initial");
+    let named = initial.and_then(|entry| Some((entry, entry.value.scalar()?)));
+    let Some((entry, name)) = named else {
+        return states.iter().find(|entry| entry.key != "initial").map(|entry| &entry.value);
     };
-    let Some(state) = states.iter().find(|entry| entry.key == name.text) else {
+    let state = states.iter().find(|entry| entry.key == name.text);
+    if state.is_none() {
         let known = states.iter().map(|entry| entry.key.as_str());
         let message = format!("there is no state `{}`", name.text);
-        let place = initial.map_or(&root.place, |node| &node.place);
-        problems.push(Problem::error(place, message).hint(did_you_mean(&name.text, known)));
-        return None;
-    };
-    Some(TemplateFile { parameters, states, initial: &state.value })
+        let hint = did_you_mean(&name.text, known);
+        problems.push(Problem::error(&entry.value.place, message).hint(hint));
+    }
+    state.map(|entry| &entry.value)
 }
 
 fn read_parameters<'n>(problems: &mut Problems, node: &'n Node) -> Vec<Parameter<'n>> {

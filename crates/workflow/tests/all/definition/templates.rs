@@ -57,3 +57,23 @@ fn templates_of_steps_are_filled_in_and_the_steps_own_keys_win() {
         expect(&one_step(&format!("{step}\non_success: done")), &shelf, expected);
     }
 }
+
+#[test]
+fn a_template_need_not_name_its_first_state() {
+    let mut shelf = Shelf::default();
+    let named = "name: t\nstates:\n  other: {type: step, command: other}\n  t: {type: step, command: named}\n";
+    let first =
+        "name: u\nstates:\n  a: {type: step, command: first}\n  b: {type: step, command: second}\n";
+    shelf.0.insert("t", named.to_owned());
+    shelf.0.insert("u", first.to_owned());
+    shelf.0.insert("empty", "name: empty\nstates: {}\n".to_owned());
+    for (template, expected) in [("t", "named"), ("u", "first")] {
+        let text = one_step(&format!("use_template: {template}\non_success: done"));
+        let checked = check(Path::new("w.yaml"), &text, &shelf);
+        let workflow = checked.workflow.unwrap_or_else(|| panic!("{}", checked.problems));
+        let StepKind::Command(command) = &workflow.steps["a"].kind else { panic!("{template}") };
+        assert!(format!("{:?}", command.text).contains(expected), "{template}");
+    }
+    let empty = one_step("use_template: empty\non_success: done");
+    expect(&empty, &shelf, &["2:9: error: the template has no `state` | one under `states`"]);
+}
