@@ -193,7 +193,7 @@ impl Engine {
             _ if is_stopping || ended.status == Status::Canceled => self.turn_or_end(id),
             _ if names_loop => self.start_body_step(id, cursor + 1),
             Way::Goto(_) if jump.is_some() => self.start_body_step(id, jump.unwrap_or(cursor + 1)),
-            Way::Fail(_) => self.end_loop(id, Because::Failure, Some(outcome()), None),
+            Way::Fail(_) => self.fail_or_break(id, outcome()),
             way if failed_here => self.end_loop(id, Because::Failure, Some(outcome()), Some(way)),
             Way::Nowhere => self.start_body_step(id, cursor + 1),
             way => self.end_loop(id, Because::Exit, None, Some(way)),
@@ -208,14 +208,32 @@ impl Engine {
         self.end_loop(id, Because::Failure, Some(outcome), None);
     }
 
-    fn end_iteration(&mut self, id: ActivityId) {
+    /// A failure that nothing takes care of fails the loop, unless it is what `break_when` waits for.
+    fn fail_or_break(&mut self, id: ActivityId, outcome: Outcome) {
+        if matches!(self.breaks(id), Ok(true)) {
+            self.count_iteration(id);
+            self.end_loop(id, Because::BreakWhen, None, None);
+        } else {
+            self.end_loop(id, Because::Failure, Some(outcome), None);
+        }
+    }
+
+    fn breaks(&self, id: ActivityId) -> Result<bool, String> {
         let step = Arc::clone(&self.activities.get(id).step);
         let break_when = each_of(&step).and_then(|each| each.break_when.as_ref());
-        let breaks = break_when.map_or(Ok(false), |condition| self.ask_in_loop(id, condition));
+        break_when.map_or(Ok(false), |condition| self.ask_in_loop(id, condition))
+    }
+
+    fn count_iteration(&mut self, id: ActivityId) {
         if let Doing::Loop(turns) = &mut self.activities.get_mut(id).doing {
             turns.highest = turns.highest.max(turns.numbering.highest());
             turns.index += 1;
         }
+    }
+
+    fn end_iteration(&mut self, id: ActivityId) {
+        let breaks = self.breaks(id);
+        self.count_iteration(id);
         match breaks {
             Ok(true) => self.end_loop(id, Because::BreakWhen, None, None),
             Ok(false) => self.queue.push_back(Todo::Turn(id)),
