@@ -38,6 +38,8 @@ pub(super) struct Activity {
     pub(super) alarm: Option<TaskId>,
     /// The run that an earlier, unfinished attempt called.
     pub(super) child: Option<RunId>,
+    /// The command of the hook that runs for it, as it reads with its values in place.
+    pub(super) hook_command: String,
     pub(super) doing: Doing,
 }
 
@@ -183,6 +185,7 @@ impl Engine {
             stopping: None,
             alarm: None,
             child: None,
+            hook_command: String::new(),
             doing: Doing::Nothing,
         });
         self.queue.push_back(super::Todo::Enter(id));

@@ -23,8 +23,8 @@ pub(super) enum When {
 pub(super) enum Prepared {
     /// Nothing but saying it.
     Say(String),
-    /// A command.
-    Run(Work),
+    /// A command, and how it reads with its values in place.
+    Run { work: Work, shown: String },
 }
 
 impl Engine {
@@ -89,7 +89,8 @@ impl Engine {
         let at = self.activities.get(id).occurrence();
         let prepared = prepare_hook(hook, &self.scope(id));
         match prepared {
-            Ok(Prepared::Run(work)) => {
+            Ok(Prepared::Run { work, shown }) => {
+                self.activities.get_mut(id).hook_command = shown;
                 self.perform(Owner::Activity(id), at, work, None);
                 true
             }
@@ -106,19 +107,11 @@ impl Engine {
     }
 
     /// Tells what came of a hook of a step.
-    pub(super) fn tell_hook(
-        &mut self,
-        id: ActivityId,
-        when: When,
-        index: usize,
-        outcome: &Outcome,
-    ) {
-        let activity = self.activities.get(id);
-        let hooks = &activity.step.hooks;
-        let list = if when == When::Before { &hooks.pre } else { &hooks.post };
-        let source = list.get(index).map(source_of).unwrap_or_default().to_owned();
+    pub(super) fn tell_hook(&mut self, id: ActivityId, when: When, outcome: &Outcome) {
+        let activity = self.activities.get_mut(id);
+        let command = std::mem::take(&mut activity.hook_command);
         let at = activity.occurrence();
-        self.note_hook(Some(at), word(when), &source, outcome);
+        self.note_hook(Some(at), word(when), &command, outcome);
     }
 
     /// Tells what came of a hook.
@@ -126,12 +119,12 @@ impl Engine {
         &mut self,
         at: Option<Occurrence>,
         when: &str,
-        source: &str,
+        command: &str,
         outcome: &Outcome,
     ) {
         let succeeded = outcome.status == WorkStatus::Succeeded;
         let facts = json!({
-            "hook": when, "command": source, "exit_code": outcome.exit_code,
+            "hook": when, "command": command, "exit_code": outcome.exit_code,
             "output": outcome.output, "stderr": outcome.stderr,
             "error": if succeeded { None } else { Some(super::lifecycle::error_text(outcome)) },
         });
@@ -154,19 +147,15 @@ pub(super) fn prepare_hook(hook: &Hook, scope: &StepScope<'_>) -> Result<Prepare
         Hook::Command(command) => {
             let pieces = command.pieces(scope).map_err(|error| super::steps::told(&error))?;
             let script = protect(&pieces).map_err(|error| error.to_string())?;
-            Ok(Prepared::Run(Work::Command(CommandJob {
+            let shown = script.shown.clone();
+            let work = Work::Command(CommandJob {
                 script: ScriptText::Shell(script),
                 dir: None,
                 env: super::steps::command::exported_inputs(scope),
                 capture: None,
-            })))
+            });
+            Ok(Prepared::Run { work, shown })
         }
-    }
-}
-
-pub(super) fn source_of(hook: &Hook) -> &str {
-    match hook {
-        Hook::Log(text) | Hook::Command(text) => text.source(),
     }
 }
 

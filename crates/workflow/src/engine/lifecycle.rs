@@ -129,12 +129,12 @@ impl Engine {
     pub(super) fn task_is_over(&mut self, id: ActivityId, outcome: Outcome) {
         match std::mem::replace(&mut self.activities.get_mut(id).doing, Doing::Nothing) {
             Doing::Before { hook, work } => {
-                self.tell_hook(id, When::Before, hook, &outcome);
+                self.tell_hook(id, When::Before, &outcome);
                 self.activities.get_mut(id).doing = Doing::Before { hook: hook + 1, work };
                 self.next_hook_before(id);
             }
             Doing::After { hook, ended } => {
-                self.tell_hook(id, When::After, hook, &outcome);
+                self.tell_hook(id, When::After, &outcome);
                 self.activities.get_mut(id).doing = Doing::After { hook: hook + 1, ended };
                 self.next_hook_after(id);
             }

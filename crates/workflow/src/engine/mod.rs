@@ -56,6 +56,8 @@ pub struct Engine {
     now: Duration,
     numbering: Numbering,
     course: Course,
+    /// The command of the hook that runs for the run, as it reads with its values in place.
+    hook_command: String,
 }
 
 /// Who waits for a piece of work.
@@ -97,6 +99,7 @@ impl Engine {
             now: Duration::ZERO,
             numbering: Numbering::from_base(1),
             course: Course::Ahead,
+            hook_command: String::new(),
         }
     }
 

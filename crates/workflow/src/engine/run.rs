@@ -8,7 +8,7 @@ use quipu_event::payload::Status;
 use super::activity::{Entrance, Parent};
 use super::effect::{Effect, Occurrence, RunEnd};
 use super::flow::Way;
-use super::hooks::{Prepared, prepare_hook, source_of};
+use super::hooks::{Prepared, prepare_hook};
 use super::lifecycle::error_text;
 use super::scope::StepScope;
 use super::values::SpaceId;
@@ -114,7 +114,8 @@ impl Engine {
     fn next_run_hook(&mut self) {
         while let Some((hook, when)) = self.current_run_hook() {
             match prepare_hook(&hook, &self.run_scope()) {
-                Ok(Prepared::Run(work)) => {
+                Ok(Prepared::Run { work, shown }) => {
+                    self.hook_command = shown;
                     self.perform(Owner::Run, run_occurrence(), work, None);
                     return;
                 }
@@ -141,7 +142,7 @@ impl Engine {
 
     /// Takes what came of a hook of the run.
     pub(super) fn run_hook_is_over(&mut self, outcome: Outcome) {
-        let Some((hook, when)) = self.current_run_hook() else {
+        let Some((_, when)) = self.current_run_hook() else {
             // The run was canceled while its first hooks ran.
             if let Course::Canceling { reason } = &self.course {
                 let reason = reason.clone();
@@ -149,7 +150,8 @@ impl Engine {
             }
             return;
         };
-        self.note_hook(None, when, source_of(&hook), &outcome);
+        let command = std::mem::take(&mut self.hook_command);
+        self.note_hook(None, when, &command, &outcome);
         if outcome.status != WorkStatus::Succeeded && self.start_hook_failed(&error_text(&outcome))
         {
             return;
