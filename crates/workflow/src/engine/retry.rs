@@ -29,14 +29,16 @@ pub(super) fn delay(retry: &Retry, tries: u32, seed: impl Hash) -> Duration {
         Backoff::Linear => first * f64::from(tries),
         Backoff::Exponential => first * retry.multiplier.powi(tries.saturating_sub(1) as i32),
     };
-    let capped = match retry.max_delay {
-        Some(max) if !max.is_zero() => grown.min(max.as_secs_f64()),
-        _ => grown,
+    let longest = match retry.max_delay {
+        Some(max) if !max.is_zero() => max.as_secs_f64(),
+        _ => f64::INFINITY,
     };
     let mut hasher = DefaultHasher::new();
     seed.hash(&mut hasher);
     let dice = (hasher.finish() >> 11) as f64 / (1_u64 << 53) as f64;
-    let jittered = capped * (1.0 + retry.jitter.clamp(0.0, 1.0) * (2.0 * dice - 1.0));
+    let jitter = 1.0 + retry.jitter.clamp(0.0, 1.0) * (2.0 * dice - 1.0);
+    // Jitter shortens the longest wait, but never lengthens it.
+    let jittered = (grown.min(longest) * jitter).min(longest);
     Duration::try_from_secs_f64(jittered.max(0.0)).map_or(LONGEST, |wait| wait.min(LONGEST))
 }
 
@@ -75,6 +77,14 @@ mod tests {
         assert!(waits.iter().all(|wait| (100..=300).contains(&wait.as_millis())));
         assert!(waits.iter().any(|wait| wait != &waits[0]));
         assert_eq!(waits[7], delay(&retry, 1, 7));
+    }
+
+    #[test]
+    fn jitter_never_goes_beyond_the_longest_wait() {
+        let retry = Retry { jitter: 1.0, ..retry(Backoff::Exponential) };
+        let waits: Vec<_> = (0..200).map(|seed| delay(&retry, 4, seed).as_millis()).collect();
+        assert!(waits.iter().all(|wait| *wait <= 700));
+        assert!(waits.iter().any(|wait| *wait < 700));
     }
 
     #[test]
