@@ -320,12 +320,18 @@ impl Context {
             ('}', _) => self.pop(),
             ('"', _) => self.push(Frame::Double),
             ('\'', _) if !*in_double => self.push(Frame::Single),
-            ('[', ParameterPart::Name) => *part = ParameterPart::Subscript,
-            (']', ParameterPart::Subscript) => *part = ParameterPart::Name,
-            (':', ParameterPart::Name) => *part = ParameterPart::Colon,
+            ('[', ParameterPart::Name | ParameterPart::Named) => *part = ParameterPart::Subscript,
+            (']', ParameterPart::Subscript) => *part = ParameterPart::Named,
+            (':', ParameterPart::Name | ParameterPart::Named) => *part = ParameterPart::Colon,
+            ('#', ParameterPart::Named) => *part = ParameterPart::Word,
             ('-' | '=' | '?' | '+', ParameterPart::Colon) => *part = ParameterPart::Word,
             (_, ParameterPart::Colon) => *part = ParameterPart::Offset,
-            (_, ParameterPart::Name) if !is_name(letter) => *part = ParameterPart::Word,
+            (_, ParameterPart::Name | ParameterPart::Named) if !is_name(letter) => {
+                *part = ParameterPart::Word;
+            }
+            (_, ParameterPart::Name) if letter.is_ascii_alphanumeric() || letter == '_' => {
+                *part = ParameterPart::Named;
+            }
             _ => {}
         }
     }

@@ -73,6 +73,8 @@ pub(super) struct Test {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ParameterPart {
     Name,
+    /// A name that has begun: what may stand before a name, such as `#`, is an operator now.
+    Named,
     /// Between `[` and `]`: evaluated as arithmetic.
     Subscript,
     /// After `:`, before it is clear whether a word or an offset follows.

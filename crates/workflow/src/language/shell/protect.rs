@@ -86,9 +86,11 @@ impl Writer {
             Frame::Delimiter(_) => Err(unsafe_place(
                 "a value cannot be the end mark of a here-document unless it is a plain word",
             )),
-            Frame::Parameter { part: ParameterPart::Name, .. } => Err(unsafe_place(
-                "a value cannot be the name of a variable unless it is letters, digits and `_`",
-            )),
+            Frame::Parameter { part: ParameterPart::Name | ParameterPart::Named, .. } => {
+                Err(unsafe_place(
+                    "a value cannot be the name of a variable unless it is letters, digits and `_`",
+                ))
+            }
             Frame::Single => self.variable(value, "'\"", "\"'"),
             Frame::AnsiC => self.variable(value, "'\"", "\"$'"),
             _ => {
@@ -183,7 +185,7 @@ impl Writer {
             }
             Frame::Single | Frame::Double | Frame::AnsiC | Frame::Comment => is_plain_text(value),
             Frame::Delimiter(_) => is_plain_word(value),
-            Frame::Parameter { part: ParameterPart::Name, .. } => {
+            Frame::Parameter { part: ParameterPart::Name | ParameterPart::Named, .. } => {
                 value.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
             }
             Frame::Parameter { .. } => is_plain_word(value) && !value.contains(['/', '%', ',']),
@@ -206,7 +208,7 @@ impl Writer {
                     ParameterPart::Subscript | ParameterPart::Colon | ParameterPart::Offset => {
                         return true;
                     }
-                    ParameterPart::Name | ParameterPart::Word => {}
+                    ParameterPart::Name | ParameterPart::Named | ParameterPart::Word => {}
                 },
                 Frame::Arithmetic { .. } => return true,
                 Frame::Code(code) => {

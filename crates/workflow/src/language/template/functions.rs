@@ -239,6 +239,18 @@ fn print(function: &str, values: &[Cow<'_, Value>]) -> Result<String, String> {
     match function {
         "printf" => printf::format(&text_of(&values[0]), &values[1..]),
         "println" => Ok(format!("{}\n", texts().collect::<Vec<_>>().join(" "))),
-        _ => Ok(texts().collect()),
+        _ => Ok(beside(values)),
     }
+}
+
+/// Texts stand side by side; a space keeps any two other values apart.
+fn beside(values: &[Cow<'_, Value>]) -> String {
+    let mut line = String::new();
+    for (index, value) in values.iter().enumerate() {
+        if index > 0 && !value.is_string() && !values[index - 1].is_string() {
+            line.push(' ');
+        }
+        line.push_str(&text_of(value));
+    }
+    line
 }

@@ -83,6 +83,7 @@ const EXACT: &[&str] = &[
     r#"printf '[%s]' "${NOT_SET:-"@"}""#,
     r#"x=${NOT_SET:-'@'}; printf '[%s]' "$x""#,
     r#"x=${NOT_SET:-^}; printf '[%s]' "$x""#,
+    r#"x='@'; y="pre$x"; printf '[%s]' "${y#pre}""#,
     r#"printf '%s' "$(printf '[%s]' "@")""#,
     r#"printf '%s' "$(printf '[%s]' '@')""#,
     r#"printf '%s' "$(printf '[%s]' ^)""#,

@@ -19,6 +19,17 @@ pub(crate) fn script(text: &str, value: &str) -> Result<ShellScript, UnsafePlace
 }
 
 #[test]
+fn a_value_may_be_what_is_cut_from_a_variable() {
+    for text in ["echo ${HOME#@}", "echo \"${HOME##@}\"", "echo ${all[0]#@}", "echo ${HOME%@}"] {
+        let script = script(text, "/a b;c").unwrap_or_else(|error| panic!("{text}: {error}"));
+        assert!(!script.run.contains("b;c\""), "{}", script.run);
+    }
+    for text in ["echo ${#@}", "echo ${@}", "echo ${HOME@}"] {
+        assert!(script(text, "/a b;c").is_err(), "{text}");
+    }
+}
+
+#[test]
 fn harmless_values_stand_as_they_are() {
     for (text, value) in [
         ("echo @", "plain-1.2/x:y"),

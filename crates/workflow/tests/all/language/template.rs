@@ -68,6 +68,7 @@ fn functions_return_what_their_names_say() {
             r#"n=3 true "a" 002.2%"#,
         ),
         (r#"{{printf "[%-4s][%4s][%x]" "a" "b" 255}}"#, "[a   ][   b][ff]"),
+        (r#"{{print 1 2 "a" "b" 3 true}}"#, "1 2ab3 true"),
         (r#"{{print "a" 1}} {{println "x"}}"#, "a1 x\n"),
         (
             r#"{{upper "a"}}{{lower "B"}} {{default "d" .inputs.empty}} {{default "d" .inputs.typo}}"#,
