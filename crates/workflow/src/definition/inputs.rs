@@ -44,7 +44,14 @@ pub fn check_inputs(
     let mut values = Map::new();
     let mut problems = Vec::new();
     for input in declared {
+        if !given.contains_key(&input.name) && stands_for_none(input) {
+            values.insert(input.name.clone(), Value::from(""));
+            continue;
+        }
         let value = match given.remove(&input.name) {
+            Some(GivenValue::Text(text)) if input.required && text.is_empty() => {
+                Err(wrong(input, "is empty", type_words(input)))
+            }
             Some(GivenValue::Text(text)) => coerce_text(input, &text),
             Some(GivenValue::Value(value)) => coerce(input, value),
             None => match &input.default {
@@ -74,14 +81,18 @@ pub fn check_inputs(
 /// Tells what is wrong with an input's own default.
 pub(super) fn check_default(input: &InputDeclaration) -> Vec<InputProblem> {
     let Some(default) = &input.default else { return Vec::new() };
-    // Optional inputs often have an empty text for "none": it is not held to the rules.
-    if !input.required && default.as_str() == Some("") {
+    if stands_for_none(input) {
         return Vec::new();
     }
     match coerce(input, default.clone()) {
         Ok(value) => check_value(input, &value, None),
         Err(problem) => vec![problem],
     }
+}
+
+/// Optional inputs often have an empty text for "none": it is not held to the rules.
+fn stands_for_none(input: &InputDeclaration) -> bool {
+    !input.required && input.default.as_ref().and_then(Value::as_str) == Some("")
 }
 
 fn coerce(input: &InputDeclaration, value: Value) -> Result<Value, InputProblem> {

@@ -87,7 +87,10 @@ fn add(
         input.input_type = fields.word(reader, "type", &TYPES).unwrap_or_default();
         input.description = fields.text(reader, "description");
         input.required = fields.flag(reader, "required").unwrap_or(false);
-        input.default = fields.take("default").map(Node::to_value);
+        if let Some(node) = fields.take("default") {
+            reader.notes.defaults.insert(name.to_owned(), node.place.clone());
+            input.default = Some(node.to_value());
+        }
         if let Some(node) = fields.take("validation") {
             input.validation = read_validation(reader, name, node);
         }

@@ -21,6 +21,8 @@ pub(crate) struct Notes {
     pub(crate) calls: Vec<Call>,
     /// Where each input is declared.
     pub(crate) inputs: BTreeMap<String, Place>,
+    /// Where the default of each input stands.
+    pub(crate) defaults: BTreeMap<String, Place>,
 }
 
 /// A name that must be a step's.

@@ -7,7 +7,7 @@ use super::Workflow;
 
 pub(super) fn check(workflow: &Workflow, notes: &Notes, problems: &mut Problems) {
     for input in &workflow.inputs {
-        let Some(place) = notes.inputs.get(&input.name) else { continue };
+        let Some(place) = notes.defaults.get(&input.name) else { continue };
         for found in check_default(input) {
             let message = format!("the default of input `{}` {}", input.name, found.message);
             problems.push(Problem::error(place, message).expected(found.expected));

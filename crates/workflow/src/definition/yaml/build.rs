@@ -45,7 +45,9 @@ pub(crate) fn read(file: &Path, text: &str) -> Result<Node, Problems> {
             Ok((event, span)) => builder.take(event, span),
             Err(error) => {
                 let mark = error.marker();
-                let place = builder.place(mark.line(), mark.col());
+                let tab = tab_in_indentation(text, mark.line(), mark.col());
+                let column = tab.filter(|_| error.info().contains("tab")).unwrap_or(mark.col());
+                let place = builder.place(mark.line(), column);
                 Err(builder.explain(&place, error.info()))
             }
         };
@@ -55,6 +57,13 @@ pub(crate) fn read(file: &Path, text: &str) -> Result<Node, Problems> {
         }
     }
     builder.finish()
+}
+
+/// Finds the tab before `column` that the parser stumbled over: it stops behind it.
+fn tab_in_indentation(text: &str, line: usize, column: usize) -> Option<usize> {
+    let line = text.lines().nth(line.checked_sub(1)?)?;
+    let mut indentation = line.chars().take(column).take_while(|letter| letter.is_whitespace());
+    indentation.position(|letter| letter == '\t')
 }
 
 struct Builder {

@@ -67,3 +67,16 @@ fn what_a_run_is_given_becomes_what_its_inputs_take() {
         assert!(told[0].expected.contains(message), "{told:?}");
     }
 }
+
+#[test]
+fn an_empty_text_is_nothing_for_a_required_input_and_no_matter_for_an_optional_default() {
+    let declared = valid(&with_top(
+        "inputs:\n  r: {type: string, required: true}\n  o: {type: string, default: '', validation: {pattern: '^v', file_exists: true}}",
+    ))
+    .inputs;
+    let given = |text: &str| BTreeMap::from([("r".to_owned(), GivenValue::Text(text.to_owned()))]);
+    let values = check_inputs(&declared, given("x"), &|_| false);
+    assert_eq!(values.map(serde_json::Value::Object), Ok(json!({"r": "x", "o": ""})));
+    let told = check_inputs(&declared, given(""), &|_| false).unwrap_err();
+    assert_eq!(told[0].to_string(), "input `r` is empty; expected a text");
+}

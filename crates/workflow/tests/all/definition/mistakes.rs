@@ -162,10 +162,10 @@ fn each_mistake_at_the_top_is_told_where_it_is() {
             "inputs: {a: {validation: {min: 5, max: 1}}}",
             &["2:32: error: `min` is 5 and `max` is 1"],
         ),
-        ("inputs: {a: {type: integer, default: x}}", &["2:10: error: the default of input `a`"]),
+        ("inputs: {a: {type: integer, default: x}}", &["2:38: error: the default of input `a`"]),
         (
             "inputs: {a: {default: 9, validation: {max: 3}}}",
-            &["2:10: error: the default | at most 3"],
+            &["2:23: error: the default | at most 3"],
         ),
         ("hooks: {workflow_strat: []}", &["2:9: warning: | did you mean `workflow_start`?"]),
         (
@@ -203,6 +203,16 @@ fn all_problems_of_a_file_are_told_at_once_in_its_order() {
         "5:31: error: `status` is `400`",
     ];
     expect(text, &NoLibrary, &told);
+}
+
+#[test]
+fn a_tab_in_the_indentation_is_told_where_it_stands() {
+    for (text, place) in [
+        ("name: w\nstates:\n\tinitial: a\n", "3:1"),
+        ("name: w\nstates:\n  a:\n  \ttype: step\n", "4:3"),
+    ] {
+        expect(text, &NoLibrary, &[&format!("{place}: error: this is not YAML: tabs")]);
+    }
 }
 
 #[test]
