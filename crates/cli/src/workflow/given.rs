@@ -76,18 +76,43 @@ impl Given {
             .collect();
         if !missing.is_empty() {
             if !may_ask || !question::somebody_is_there() {
-                return Err(told_missing(&missing).into());
+                return Err(self.told_missing(&workflow.inputs, &missing, dir).into());
             }
             for input in missing {
                 self.0.insert(input.name.clone(), GivenValue::Text(question::ask(input)?));
             }
         }
-        check_inputs(&workflow.inputs, self.0, &|path| dir.join(path).is_file()).map_err(
+        check_inputs(&workflow.inputs, self.0, &|path| dir.join(path).exists()).map_err(
             |problems| {
                 let told: Vec<String> = problems.iter().map(ToString::to_string).collect();
                 UserError::new(told.join("\n")).into()
             },
         )
+    }
+
+    /// Says what is missing, and what is wrong with the rest.
+    fn told_missing(
+        self,
+        declared: &[InputDeclaration],
+        missing: &[&InputDeclaration],
+        dir: &Path,
+    ) -> UserError {
+        let width = missing.iter().map(|input| input.name.len()).max().unwrap_or(0);
+        let mut lines = vec!["the workflow needs inputs that are missing:".to_owned()];
+        lines.extend(
+            missing.iter().map(|input| format!("  {:width$}  {}", input.name, about(input))),
+        );
+        let checked = check_inputs(declared, self.0, &|path| dir.join(path).exists());
+        let others = checked.err().into_iter().flatten();
+        lines.extend(
+            others
+                .filter(|problem| missing.iter().all(|input| input.name != problem.input))
+                .map(|problem| problem.to_string()),
+        );
+        let example = missing.first().map_or("", |input| &input.name);
+        UserError::new(lines.join("\n")).with_hint(format!(
+            "give them with -i {example}=VALUE, -i {example}=@FILE or --inputs FILE"
+        ))
     }
 
     /// Values that no input takes are kept, as templates can use them; most of them are slips.
@@ -99,17 +124,6 @@ impl Given {
             note(&format!("the workflow declares no input `{name}`{hint}"));
         }
     }
-}
-
-fn told_missing(missing: &[&InputDeclaration]) -> UserError {
-    let width = missing.iter().map(|input| input.name.len()).max().unwrap_or(0);
-    let lines: Vec<String> =
-        missing.iter().map(|input| format!("  {:width$}  {}", input.name, about(input))).collect();
-    let example = missing.first().map_or("", |input| &input.name);
-    UserError::new(format!("the workflow needs inputs that are missing:\n{}", lines.join("\n")))
-        .with_hint(format!(
-            "give them with -i {example}=VALUE, -i {example}=@FILE or --inputs FILE"
-        ))
 }
 
 /// Says what an input is for and what it takes.
