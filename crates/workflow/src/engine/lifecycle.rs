@@ -193,7 +193,7 @@ impl Engine {
             let failure = Failure {
                 step: name.clone(),
                 message: error_text(outcome),
-                exit_code: outcome.exit_code,
+                exit_code: outcome.code(),
                 kind: kind_of_failure(outcome),
             };
             self.values.set_failure(space, failure);

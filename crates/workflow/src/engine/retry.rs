@@ -13,7 +13,7 @@ const LONGEST: Duration = Duration::from_secs(7 * 24 * 3600);
 pub(super) fn is_retried(retry: &Retry, tries: u32, outcome: &Outcome) -> bool {
     let failed = matches!(outcome.status, WorkStatus::Failed | WorkStatus::TimedOut);
     let codes = &retry.retryable_exit_codes;
-    let code_is_worth_it = match outcome.exit_code {
+    let code_is_worth_it = match outcome.code() {
         _ if codes.is_empty() => true,
         Some(code) => codes.contains(&code),
         None => false,
@@ -101,6 +101,8 @@ mod tests {
         assert!(is_retried(&codes, 1, &failed(Some(2))));
         assert!(!is_retried(&codes, 1, &failed(Some(3))));
         assert!(!is_retried(&codes, 1, &failed(None)));
+        let called = Outcome { exit_status: Some(2), ..failed(None) };
+        assert!(is_retried(&codes, 1, &called));
         assert!(!is_retried(&codes, 4, &failed(Some(2))));
         assert!(is_retried(&retry(Backoff::Constant), 3, &failed(None)));
         assert!(!is_retried(&retry(Backoff::Constant), 1, &Outcome::default()));

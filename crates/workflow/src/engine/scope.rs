@@ -172,9 +172,9 @@ impl StepValue {
         let cached = usage.cache_read_tokens.unwrap_or(0) + usage.cache_write_tokens.unwrap_or(0);
         let owned = match plain(name).as_str() {
             "output" | "stdout" => Value::from(outcome.output.as_str()),
-            "stderr" => Value::from(outcome.stderr.as_str()),
+            "stderr" => Value::from(outcome.stderr.trim_end_matches('\n')),
             "exitcode" => {
-                Value::from(outcome.exit_code.unwrap_or(i64::from(self.status.is_failure())))
+                Value::from(outcome.code().unwrap_or(i64::from(self.status.is_failure())))
             }
             "status" => Value::from(self.status_word()),
             "response" => return Some(self.response()),

@@ -161,6 +161,13 @@ pub struct Outcome {
     pub exit_status: Option<u8>,
 }
 
+impl Outcome {
+    /// Returns a command's exit code, or the exit status that a called workflow asked for.
+    pub(super) fn code(&self) -> Option<i64> {
+        self.exit_code.or(self.exit_status.map(i64::from))
+    }
+}
+
 /// How a piece of work ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum WorkStatus {

@@ -70,7 +70,11 @@ fn read_loop(reader: &mut Reader, fields: &mut Fields<'_>) -> LoopStep {
 fn read_limit(reader: &mut Reader, node: &Node) -> Option<IterationLimit> {
     let what = "`max_iterations`";
     let scalar = node.scalar();
-    if scalar.is_some_and(|scalar| scalar.text.trim().parse::<i64>().is_err()) {
+    if let Some(scalar) = scalar.filter(|scalar| scalar.text.trim().parse::<i64>().is_err()) {
+        // Without a template in it, it must be arithmetic as it stands.
+        if !scalar.text.contains("{{") {
+            reader.expression(what, node)?;
+        }
         return reader.template(what, node).map(IterationLimit::Template);
     }
     let count = reader.whole(what, node, 1, i64::MAX)?;

@@ -348,7 +348,7 @@ mod tests {
             ("a: &x [*x]", (1, 8), "inside of its own anchor"),
             ("? [a]\n: b", (1, 3), "a key is a list"),
             ("a: {<<: 5}", (1, 9), "`<<` is given `5`"),
-            ("a:\n\tb: 1", (2, 2), "not YAML"),
+            ("a:\n\tb: 1", (2, 1), "not YAML"),
         ];
         for (text, (line, column), message) in cases {
             let problem = first_problem(text);

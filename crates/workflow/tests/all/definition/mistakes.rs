@@ -206,6 +206,19 @@ fn all_problems_of_a_file_are_told_at_once_in_its_order() {
 }
 
 #[test]
+fn a_limit_of_iterations_is_a_number_a_template_or_arithmetic() {
+    let step = |limit: &str| {
+        let keys = format!("type: for_each\nitems: [1]\nbody: [done]\nmax_iterations: {limit}");
+        one_step(&format!("{keys}\non_complete: done"))
+    };
+    expect(&step("many"), &NoLibrary, &["8:21: warning: `many` is nothing"]);
+    expect(&step("3 x"), &NoLibrary, &["8:23: error: `max_iterations`: expected an operator"]);
+    for right in ["3", "3 * 2", "'{{env.HOME}} + 1'", "\"{{.env.HOME}}\""] {
+        expect(&step(right), &NoLibrary, &[]);
+    }
+}
+
+#[test]
 fn a_tab_in_the_indentation_is_told_where_it_stands() {
     for (text, place) in [
         ("name: w\nstates:\n\tinitial: a\n", "3:1"),
