@@ -46,6 +46,7 @@ enum Because {
     BreakWhen,
     Exit,
     Failure,
+    Stopped,
 }
 
 impl Engine {
@@ -98,7 +99,7 @@ impl Engine {
         let outer = activity.inner_loop.clone();
         if let Some(stopping) = activity.stopping {
             let outcome = activity.outcome_of_stopping(stopping);
-            return self.end_loop(id, Because::Failure, Some(outcome), None);
+            return self.end_loop(id, Because::Stopped, Some(outcome), None);
         }
         let Doing::Loop(turns) = &mut activity.doing else { return };
         let length = turns.items.as_ref().map(|items| (items.len() as u64).min(turns.limit));
@@ -107,15 +108,16 @@ impl Engine {
             Some(length) if index >= length => {
                 return self.end_loop(id, Because::NoMoreItems, None, None);
             }
-            None if index >= turns.limit => return self.end_at_limit(id, &step),
             _ => {}
         }
+        let is_at_limit = length.is_none() && index >= turns.limit;
         let item = turns.items.as_ref().and_then(|items| items.get(index as usize)).cloned();
         let view = LoopView { item: item.unwrap_or_default(), index, length, outer };
         turns.view = Some(Arc::new(view));
         turns.cursor = 0;
         turns.numbering = Numbering::from_base(turns.base);
         match self.loop_goes_on(id, &step) {
+            Ok(true) if is_at_limit => self.end_at_limit(id, &step),
             Ok(true) => {
                 let at = self.activities.get(id).occurrence();
                 self.emit(Effect::Turn { at, index, total: length });
@@ -205,7 +207,7 @@ impl Engine {
         let activity = self.activities.get(id);
         let stopping = activity.stopping.unwrap_or(super::super::activity::Stopping::Canceled);
         let outcome = activity.outcome_of_stopping(stopping);
-        self.end_loop(id, Because::Failure, Some(outcome), None);
+        self.end_loop(id, Because::Stopped, Some(outcome), None);
     }
 
     /// A failure that nothing takes care of fails the loop, unless it is what `break_when` waits for.
@@ -319,6 +321,7 @@ fn describe(turns: &Turns, because: Because, way: Option<&Way>) -> Value {
         Because::BreakWhen => "break_when",
         Because::Exit => "exit",
         Because::Failure => "failure",
+        Because::Stopped => "stopped",
     };
     let mut value = json!({ "iterations": turns.index, "ended_by": ended_by });
     match way {
