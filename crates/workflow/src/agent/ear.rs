@@ -22,7 +22,7 @@ const KEPT_PLAIN: usize = 1024 * 1024;
 /// How long a stream is silent before a call that has begun is shown.
 const CALL_PAUSE: Duration = Duration::from_millis(300);
 /// How long a stream is silent before the blocks that have come are shown.
-const BLOCK_PAUSE: Duration = Duration::from_secs(3);
+const BLOCK_PAUSE: Duration = Duration::from_secs(1);
 
 /// Listens to standard output.
 pub(super) struct Ear<'d> {
@@ -98,9 +98,12 @@ impl<'d> Ear<'d> {
     fn take(&mut self, bytes: &[u8]) {
         self.plain.keep(bytes);
         self.silence = self.meaning_of_silence(bytes);
-        self.show(bytes);
-        self.normalizer.push(bytes, &mut self.made);
-        self.tell();
+        // Line by line: a piece of a text must not be shown before what came ahead of it.
+        for line in bytes.split_inclusive(|byte| *byte == b'\n') {
+            self.show(line);
+            self.normalizer.push(line, &mut self.made);
+            self.tell();
+        }
     }
 
     /// Shows the pieces of text in these bytes, before the event that has all of it.

@@ -20,7 +20,10 @@ impl Nested {
     }
 
     fn inside(&self, at: &mut Occurrence) {
-        at.path = self.below.child(at.path.as_str());
+        at.path = match at.path.is_root() {
+            true => self.below.clone(),
+            false => self.below.child(at.path.as_str()),
+        };
     }
 }
 

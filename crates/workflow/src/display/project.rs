@@ -123,17 +123,27 @@ impl Projector {
         let streamed = self.streamed.remove(&at.path).unwrap_or_default();
         let mut rest = streamed.as_str();
         let mut seen = Vec::new();
+        let mut is_open = !streamed.is_empty() && !streamed.ends_with('\n');
+        // What comes next must not go on in the line of a text that was shown in pieces.
+        let line_end = || DisplayEvent::Text { at: at.clone(), text: "\n".into(), delta: true };
         for block in message.blocks {
             match block.content {
                 BlockContent::Thinking { thinking, .. } if !thinking.is_empty() => {
+                    seen.extend(std::mem::take(&mut is_open).then(line_end));
                     seen.push(DisplayEvent::Thinking { at: at.clone(), text: thinking });
                 }
                 BlockContent::Text { text } if !text.is_empty() => {
-                    seen.extend(unseen(&at, text, &mut rest));
+                    let ends_line = text.ends_with('\n');
+                    if let Some(unseen) = unseen(&at, text, &mut rest) {
+                        let continues = matches!(unseen, DisplayEvent::Text { delta: true, .. });
+                        is_open = continues && !ends_line;
+                        seen.push(unseen);
+                    }
                 }
                 _ => {}
             }
         }
+        seen.extend(is_open.then(line_end));
         seen
     }
 
@@ -261,11 +271,12 @@ mod tests {
             text: text.to_owned(),
             delta,
         };
-        let cases: [(&[&str], &[&str], Vec<DisplayEvent>); 5] = [
+        let cases: [(&[&str], &[&str], Vec<DisplayEvent>); 6] = [
             (&[], &["Hello"], vec![text("Hello", false)]),
-            (&["Hel", "lo"], &["Hello"], vec![]),
-            (&["Hel"], &["Hello"], vec![text("lo", true)]),
-            (&["Hello", "World"], &["Hello", "World!"], vec![text("!", true)]),
+            (&["Hel", "lo"], &["Hello"], vec![text("\n", true)]),
+            (&["Hel", "lo\n"], &["Hello\n"], vec![]),
+            (&["Hel"], &["Hello"], vec![text("lo", true), text("\n", true)]),
+            (&["Hello", "World"], &["Hello", "World!"], vec![text("!", true), text("\n", true)]),
             (&["Hex"], &["Hello"], vec![text("Hello", false)]),
         ];
         for (pieces, blocks, seen) in cases {
