@@ -75,6 +75,7 @@ pub(crate) fn fly(context: &Context, workflow: Workflow, flight: Flight) -> anyh
     let watch = Arc::new(Watch::new(screen, flight.quiet));
     let person = at_the_terminal(&watch, flight.may_ask);
     let world = world(context, &flight, &workflow.file, person);
+    let secrets = Arc::clone(&world.secrets);
     let name = workflow.name.clone();
     let started = std::time::Instant::now();
     let report = runtime.block_on(async {
@@ -93,7 +94,7 @@ pub(crate) fn fly(context: &Context, workflow: Workflow, flight: Flight) -> anyh
     watch.finish();
     // Work that did not stop when it was told to must not keep the program.
     runtime.shutdown_background();
-    let report = report?;
+    let report = report?.masked(&secrets);
     // A reader that went away early does not change what the run came to.
     let _ = ending::tell(context, &name, &report, &watch, started.elapsed(), flight.quiet);
     Ok(Exit::Asked(report.exit_code))

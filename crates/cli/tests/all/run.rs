@@ -259,6 +259,29 @@ fn secrets_are_neither_shown_nor_recorded() {
 }
 
 #[test]
+fn secrets_are_hidden_in_the_last_words_and_in_the_audit_trail_under_any_name() {
+    let session = with_workflow(
+        "name: w\ninputs:\n  - {name: api_key, type: string, required: true}\nstates:\n  initial: a\n  a: {type: call_workflow, workflow: ./child.yaml, inputs: {plain: \"{{.inputs.api_key}}\"}, on_success: done, on_failure: {message: \"bad {{.inputs.api_key}}\", status: 5}}\n  done: {type: terminal, message: \"key {{.inputs.api_key}} {{.states.a.said}}\"}\n",
+    );
+    let child = |command: &str| {
+        let text = format!(
+            "name: child\ninputs:\n  - {{name: plain, type: string}}\noutputs:\n  - {{name: said, from: states.b.Output}}\nstates:\n  initial: b\n  b: {{type: step, command: '{command}', on_success: done}}\n  done: {{type: terminal}}\n"
+        );
+        fs::write(session.dir().join("child.yaml"), text).unwrap();
+    };
+    for (command, code) in [(r#"echo "{{.inputs.plain}}""#, 0), ("exit 1", 5)] {
+        child(command);
+        for flags in [&["run", "w.yaml"][..], &["run", "w.yaml", "--json"]] {
+            let outcome = session.quipu(&[flags, &["-i", "api_key=hunter2-hunter2"]].concat());
+            assert_eq!(outcome.code, Some(code), "{outcome:?}");
+            assert!(!format!("{outcome:?}").contains("hunter2"), "{outcome:?}");
+        }
+    }
+    let audit = fs::read_to_string(session.dir().join("storage/audit.jsonl")).unwrap();
+    assert!(audit.contains(r#""plain":"***""#) && !audit.contains("hunter2"), "{audit}");
+}
+
+#[test]
 fn what_commands_print_cannot_steer_the_terminal() {
     let session = with_workflow(
         "name: w\nstates:\n  initial: a\n  a: {type: step, command: 'printf \"\\033[2J\\033]0;x\\007red\\r50%%\\r100%%\\n\"', on_success: done}\n  done: {type: terminal}\n",
@@ -290,6 +313,27 @@ fn another_program_stands_for_an_agent_by_flag_or_by_settings_file() {
     let asked = fs::read_to_string(session.dir().join("asked")).unwrap();
     let last_words: Vec<_> = asked.lines().map(|line| line.rsplit(' ').next().unwrap()).collect();
     assert_eq!(last_words, ["one", "two", "three"]);
+}
+
+#[test]
+fn what_an_agent_says_in_pieces_is_shown_once_and_in_its_order() {
+    let session = with_workflow(
+        "name: w\nstates:\n  initial: a\n  a: {type: agent, provider: gemini, prompt: go, command: [sh, -c, 'cat said.jsonl'], on_success: done}\n  done: {type: terminal}\n",
+    );
+    let piece = |text: &str| json!({"type": "message", "role": "assistant", "content": text, "delta": true});
+    let said = [
+        json!({"type": "init", "session_id": "s", "model": "m"}),
+        piece("On"),
+        piece("e"),
+        json!({"type": "tool_use", "tool_name": "shell", "tool_id": "t", "parameters": {"command": "ls"}}),
+        json!({"type": "tool_result", "tool_id": "t", "status": "success", "output": ""}),
+        piece("Two"),
+        json!({"type": "result", "status": "success", "stats": {}}),
+    ];
+    let said: String = said.iter().map(|line| format!("{line}\n")).collect();
+    fs::write(session.dir().join("said.jsonl"), said).unwrap();
+    let shown = session.ok(&["run", "w.yaml"]);
+    assert!(shown.contains("a │ One\na │ ⚙ shell(ls)\na │ Two\n✓ a "), "{shown}");
 }
 
 #[test]

@@ -15,7 +15,6 @@ use super::history::PastRun;
 use super::perform::{Bell, Site, failed, performance, stopped, supervise};
 use super::recording::{Recording, RunFacts};
 use super::request::{RunError, RunReport, RunRequest, exit_code};
-use super::secrets::mask_named;
 use crate::audit::{AuditEnd, AuditStart};
 use crate::display::DisplayEvent;
 use crate::engine::{
@@ -225,7 +224,7 @@ impl Drive {
             time: self.recording.began(),
             user: &world.user,
             workflow: &request.workflow.name,
-            inputs: &mask_named(&request.inputs),
+            inputs: &world.secrets.mask_named(&request.inputs),
         });
         self.warn_of_audit(started);
     }

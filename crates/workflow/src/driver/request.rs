@@ -160,6 +160,25 @@ pub struct RunReport {
     pub transcript: Option<PathBuf>,
 }
 
+impl RunReport {
+    /// Returns the report as it may be shown: a caller of the run gets what it gave, a person does
+    /// not get to see its secrets.
+    pub fn masked(self, secrets: &Secrets) -> RunReport {
+        let masked = |text: String| secrets.mask_text(&text).into_owned();
+        RunReport {
+            error: self.error.map(masked),
+            message: self.message.map(masked),
+            outputs: secrets.mask_named(&self.outputs),
+            step_outputs: self
+                .step_outputs
+                .into_iter()
+                .map(|(step, text)| (step, masked(text)))
+                .collect(),
+            ..self
+        }
+    }
+}
+
 /// Why a run could not even begin.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {

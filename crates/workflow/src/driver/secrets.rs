@@ -108,6 +108,29 @@ impl Secrets {
         }
     }
 
+    /// Returns `named` without secrets: neither values whose names say so, nor those that stand
+    /// under another name.
+    pub fn mask_named(&self, named: &Map<String, Value>) -> Map<String, Value> {
+        let masked = mask_named(named).into_iter();
+        masked.map(|(name, value)| (name, self.mask_value(value))).collect()
+    }
+
+    fn mask_value(&self, value: Value) -> Value {
+        match value {
+            Value::String(text) => Value::from(self.mask_text(&text).into_owned()),
+            Value::Number(number) => match self.replace(&number.to_string()) {
+                Some((masked, _)) => Value::from(masked),
+                None => Value::Number(number),
+            },
+            Value::Array(items) => items.into_iter().map(|item| self.mask_value(item)).collect(),
+            Value::Object(map) => {
+                let masked = map.into_iter().map(|(name, value)| (name, self.mask_value(value)));
+                Value::Object(masked.collect())
+            }
+            other => other,
+        }
+    }
+
     fn has_values(&self) -> bool {
         !self.values.read().unwrap_or_else(PoisonError::into_inner).is_empty()
     }
@@ -327,6 +350,19 @@ mod tests {
         );
         assert_eq!(draft.raw.unwrap().bytes().unwrap(), br#"{"a":"***"}"#);
         assert_eq!(count, 5);
+    }
+
+    #[test]
+    fn a_secret_is_masked_under_whatever_name_it_stands() {
+        let secrets = Secrets::default();
+        let known = json!({"token": "hunter2", "pin_token": 123_456});
+        secrets.learn(known.as_object().unwrap(), []);
+        let inputs =
+            json!({"k": "a hunter2", "n": [123_456, 7, {"deep": "hunter2", "password": "x"}]});
+        assert_eq!(
+            Value::Object(secrets.mask_named(inputs.as_object().unwrap())),
+            json!({"k": "a ***", "n": ["***", 7, {"deep": "***", "password": "***"}]})
+        );
     }
 
     #[test]
