@@ -135,7 +135,7 @@ fn read_conversation(reader: &mut Reader, node: &Node) -> Option<ConversationSte
         Some(name)
     });
     let max_turns = fields.whole(reader, "max_turns", 1, i64::from(u32::MAX));
-    reader.moment = Moment::After;
+    reader.moment = Moment::Turn;
     let stop_condition = fields.expression(reader, "stop_condition");
     reader.moment = Moment::Before;
     fields.finish(reader);

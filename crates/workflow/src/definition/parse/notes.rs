@@ -79,6 +79,8 @@ pub(crate) enum Moment {
     Before,
     /// After its step ran.
     After,
+    /// After each turn of a conversation.
+    Turn,
 }
 
 /// A call of a workflow.

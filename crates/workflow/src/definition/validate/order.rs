@@ -15,7 +15,7 @@ pub(super) fn check(notes: &Notes, graph: &Graph<'_>, problems: &mut Problems) {
         for (parts, place) in &text.references {
             let [space, used, ..] = parts.as_slice() else { continue };
             let Some((used, _)) = notes.steps.get_key_value(used) else { continue };
-            if space != "states" || (used == step && text.moment == Moment::After) {
+            if space != "states" || (used == step && text.moment != Moment::Before) {
                 continue;
             }
             let after = later.entry(used.as_str()).or_insert_with(|| graph.later(used));

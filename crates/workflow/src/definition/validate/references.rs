@@ -1,6 +1,6 @@
 //! Whether what templates and expressions look up can be there.
 
-use super::super::parse::{Language, Notes, Text};
+use super::super::parse::{Language, Moment, Notes, Text};
 use super::super::problem::{Place, Problem, Problems};
 use super::super::suggest::{did_you_mean, nearest, one_of};
 use super::Workflow;
@@ -31,8 +31,11 @@ const FIELDS: [(&str, &[&str]); 5] = [
     ),
 ];
 
+/// What a turn of a conversation leaves behind.
+const TURN: [&str; 4] = ["Response", "Output", "TurnCount", "Turns"];
+
 /// What a step leaves behind.
-const RESULT: [&str; 16] = [
+const RESULT: [&str; 18] = [
     "Output",
     "Stdout",
     "Stderr",
@@ -49,12 +52,17 @@ const RESULT: [&str; 16] = [
     "Attempt",
     "Outputs",
     "Duration",
+    "SessionID",
+    "Model",
 ];
 
 pub(super) fn check(workflow: &Workflow, notes: &Notes, problems: &mut Problems) {
     for text in &notes.texts {
         for (parts, place) in &text.references {
             let Some(space) = parts.first() else { continue };
+            if text.moment == Moment::Turn && is_known(space, &TURN) {
+                continue;
+            }
             match space.as_str() {
                 "inputs" => check_input(notes, parts, place, problems),
                 "states" => check_state(workflow, notes, parts, place, problems),
