@@ -162,7 +162,10 @@ fn hint_of(error: &anyhow::Error) -> Option<String> {
             Some(FindError::Ambiguous { .. }) => "give more characters of the id",
             _ => match open_error(link)? {
                 OpenError::Locked { .. } => "wait until it is done, or stop it",
-                OpenError::Exists { .. } => "leave --id out for a fresh one, or add --append",
+                OpenError::Exists { .. } => {
+                    "leave --id out for a fresh one; `quipu resume` goes on with a run, \
+                     `quipu record --append` adds to one"
+                }
                 OpenError::Missing { .. } => "`quipu ls` lists the runs there are",
                 _ => return None,
             },

@@ -103,7 +103,9 @@ fn lines(
     }
     if let Some(step) = failed {
         let why = step.error.as_deref().unwrap_or("failed");
-        let is_said = said.is_some_and(|said| said.contains(&step.path) && said.contains(why));
+        let is_said = said.is_some_and(|said| {
+            said == why.trim() || said.contains(&step.path) && said.contains(why)
+        });
         if !is_said {
             let why = one_line(why, WIDEST);
             lines.push(format!("  {bold}{}{bold:#}: {bad}{why}{bad:#}", visible(&step.path)));

@@ -60,7 +60,10 @@ pub(super) fn start(
     writeln!(out, "{run}")?;
     if !args.quiet {
         let storage = context.settings.storage_flag();
-        writeln!(out, "  quipu status {id}{storage}\n  quipu tail -f {id}{storage}")?;
+        writeln!(out, "transcript {}", transcript.display())?;
+        for command in ["status", "tail -f", "tree"] {
+            writeln!(out, "  quipu {command} {id}{storage}")?;
+        }
     }
     out.flush()?;
     Ok(Exit::Ok)
