@@ -316,6 +316,15 @@ fn another_program_stands_for_an_agent_by_flag_or_by_settings_file() {
 }
 
 #[test]
+fn a_step_that_took_too_long_says_how_long_it_had() {
+    let session = with_workflow(
+        "name: w\nstates:\n  initial: a\n  a: {type: agent, provider: claude, prompt: go, command: [sh, -c, 'exec sleep 60'], timeout: 300ms, continue_on_error: true, on_success: b}\n  b: {type: step, command: 'exec sleep 60', timeout: 300ms}\n",
+    );
+    let outcome = session.quipu(&["run", "w.yaml"]);
+    assert_eq!(outcome.stdout.matches("timed out after 300ms\n").count(), 3, "{outcome:?}");
+}
+
+#[test]
 fn what_an_agent_says_in_pieces_is_shown_once_and_in_its_order() {
     let session = with_workflow(
         "name: w\nstates:\n  initial: a\n  a: {type: agent, provider: gemini, prompt: go, command: [sh, -c, 'cat said.jsonl'], on_success: done}\n  done: {type: terminal}\n",

@@ -32,12 +32,12 @@ impl Reply {
         Reply { status: WorkStatus::Failed, error: Some(error.into()), ..Reply::default() }
     }
 
-    /// Says that it was stopped.
+    /// Says that it was stopped. How long it had is not known here.
     pub(super) fn stopped(self, reason: StopReason) -> Self {
         let (status, why) = match reason {
-            StopReason::TimedOut => (WorkStatus::TimedOut, "timed out"),
-            StopReason::Canceled | StopReason::Now => (WorkStatus::Canceled, "canceled"),
+            StopReason::TimedOut => (WorkStatus::TimedOut, None),
+            StopReason::Canceled | StopReason::Now => (WorkStatus::Canceled, Some("canceled")),
         };
-        Reply { status, error: Some(why.to_owned()), ..self }
+        Reply { status, error: why.map(str::to_owned), ..self }
     }
 }
