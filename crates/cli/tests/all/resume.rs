@@ -136,3 +136,18 @@ fn a_run_is_resumed_from_any_directory_in_its_own() {
     assert_eq!(ran(&session), ["first", "second", "second"]);
     assert_eq!(fs::read_dir(elsewhere.path()).unwrap().count(), 0);
 }
+
+#[test]
+fn a_run_that_goes_on_says_which_results_lost_their_secrets() {
+    let session = with_workflow(
+        "name: w\ninputs:\n  - {name: api_key, type: string}\nstates:\n  initial: a\n  a: {type: step, command: 'echo \"{{.inputs.api_key}}\"', on_success: b}\n  b: {type: step, command: 'test -e ready', on_success: done}\n  done: {type: terminal}\n",
+    );
+    assert_eq!(
+        session.quipu(&["run", "w.yaml", "-i", "api_key=hunter2-x", "--id", "r"]).code,
+        Some(3)
+    );
+    fs::write(session.dir().join("ready"), "").unwrap();
+    let told = session.ok(&["resume", "r", "-i", "api_key=hunter2-x"]);
+    assert!(told.contains("! secrets were not recorded") && told.contains("of a\n"), "{told}");
+    session.ok(&["verify", "r"]);
+}

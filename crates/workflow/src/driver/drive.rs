@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use quipu_event::{RunId, StepPath, Timestamp};
 use quipu_journal::{Options, Recorder};
+use serde_json::json;
 use tokio::sync::mpsc;
 
 use super::call::{self, PreparedCall};
@@ -15,6 +16,7 @@ use super::history::PastRun;
 use super::perform::{Bell, Site, failed, performance, stopped, supervise};
 use super::recording::{Recording, RunFacts};
 use super::request::{RunError, RunReport, RunRequest, exit_code};
+use super::secrets::MASKED;
 use crate::audit::{AuditEnd, AuditStart};
 use crate::display::DisplayEvent;
 use crate::engine::{
@@ -48,6 +50,8 @@ struct Drive {
     calls: HashMap<(StepPath, u32), Result<PreparedCall, String>>,
     tell: mpsc::UnboundedSender<(TaskId, Outcome)>,
     told: mpsc::UnboundedReceiver<(TaskId, Outcome)>,
+    /// The steps that ran before, told secrets, and are known without them.
+    masked: Vec<String>,
     /// The strongest reason to stop that the run was given.
     stopping: Option<StopReason>,
 }
@@ -61,6 +65,10 @@ impl Drive {
                 world.env.get(name).map(|value| (name.as_str(), value.as_str()))
             });
         world.secrets.learn(&request.inputs, declared);
+        let masked = match world.secrets.has_values() {
+            true => history.steps_with(MASKED).into_iter().map(str::to_owned).collect(),
+            false => Vec::new(),
+        };
         let secrets = Arc::clone(&world.secrets);
         let run_id = request.run.run_id.clone();
         let display = Arc::clone(&request.display);
@@ -79,6 +87,7 @@ impl Drive {
             calls: HashMap::new(),
             tell,
             told,
+            masked,
             stopping: None,
         })
     }
@@ -219,6 +228,14 @@ impl Drive {
             cwd: &world.working_dir.display().to_string(),
             resumed: request.resume,
         });
+        if !self.masked.is_empty() {
+            let steps = self.masked.join(", ");
+            let warning = format!(
+                "secrets were not recorded: what follows sees {MASKED} in the results of {steps}"
+            );
+            let facts = json!({ "steps": self.masked, "warning": warning });
+            self.recording.note(None, "masked_results", facts);
+        }
         let started = world.audit.started(&AuditStart {
             run: &request.run.run_id,
             time: self.recording.began(),

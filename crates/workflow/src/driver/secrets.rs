@@ -131,7 +131,7 @@ impl Secrets {
         }
     }
 
-    fn has_values(&self) -> bool {
+    pub(super) fn has_values(&self) -> bool {
         !self.values.read().unwrap_or_else(PoisonError::into_inner).is_empty()
     }
 

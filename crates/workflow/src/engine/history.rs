@@ -1,6 +1,6 @@
 //! What a run did before it was resumed, as its transcript tells it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 
 use quipu_event::RunId;
@@ -36,6 +36,18 @@ impl History {
     /// Tells whether the run is a new one.
     pub fn is_empty(&self) -> bool {
         self.past.is_empty()
+    }
+
+    /// Names the steps whose results contain `mark`.
+    pub fn steps_with(&self, mark: &str) -> BTreeSet<&str> {
+        let executions = self.past.values().flat_map(BTreeMap::values);
+        let contains = |outcome: &Outcome| {
+            let values = outcome.named.values().chain(&outcome.value).chain(&outcome.json);
+            [&outcome.output, &outcome.stderr].iter().any(|text| text.contains(mark))
+                || values.map(ToString::to_string).any(|text| text.contains(mark))
+        };
+        let marked = executions.filter(|past| past.outcome.as_ref().is_some_and(contains));
+        marked.map(|past| past.name.as_str()).collect()
     }
 
     /// Returns an earlier execution.
