@@ -96,14 +96,29 @@ fn pid_of_lock(line: &str, inode: u64) -> Option<u32> {
 
 fn command_of(pid: u32) -> Option<String> {
     let raw = std::fs::read(format!("/proc/{pid}/cmdline")).ok()?;
-    let text = String::from_utf8_lossy(&raw).replace('\0', " ");
+    let text = shown(&String::from_utf8_lossy(&raw));
     let text: String = text.trim().chars().take(80).filter(|c| !c.is_control()).collect();
     (!text.is_empty()).then_some(text)
+}
+
+/// Returns the words of a command line, without what is given a name in it: that may be a secret.
+fn shown(command_line: &str) -> String {
+    let words = command_line.split('\0').map(|word| match word.split_once('=') {
+        Some((name, _)) => format!("{name}=…"),
+        None => word.to_owned(),
+    });
+    words.collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_command_line_gives_a_name_is_not_shown() {
+        let line = "quipu\0run\0w.yaml\0-i\0api_key=hunter2\0--input=a=b\0";
+        assert_eq!(shown(line).trim(), "quipu run w.yaml -i api_key=… --input=…");
+    }
 
     #[test]
     fn a_line_of_the_lock_table_names_the_writer_of_its_inode() {
