@@ -19,10 +19,11 @@ use crate::process::Pipe;
 
 /// How much text is kept of a program that speaks plainly.
 const KEPT_PLAIN: usize = 1024 * 1024;
-/// How long a stream is silent before a call that has begun is shown.
-const CALL_PAUSE: Duration = Duration::from_millis(300);
-/// How long a stream is silent before the blocks that have come are shown.
-const BLOCK_PAUSE: Duration = Duration::from_secs(1);
+/// How long a stream is silent before a call that has begun is told: its tool is at work then.
+const CALL_PAUSE: Duration = Duration::from_secs(1);
+/// How long a stream is silent before the blocks that have come are told. A model may take seconds
+/// from one block of a message to the next, and a message that is torn apart is told as two.
+const BLOCK_PAUSE: Duration = Duration::from_secs(10);
 
 /// Listens to standard output.
 pub(super) struct Ear<'d> {

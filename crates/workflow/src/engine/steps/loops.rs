@@ -20,6 +20,9 @@ use super::text;
 use crate::definition::{IterationLimit, LoopStep, Step, StepKind};
 use crate::language::{Expression, Value};
 
+/// The largest list of items, in bytes, that is written down: beyond it, their number.
+const LARGEST_LIST: usize = 1024 * 1024;
+
 /// The iterations of a loop.
 #[derive(Debug)]
 pub(in crate::engine) struct Turns {
@@ -64,7 +67,7 @@ impl Engine {
                 return self.end_attempt(id, outcome, None);
             }
         };
-        self.tell_truncation(id, items.as_deref(), limit);
+        self.tell_items(id, items.as_deref(), limit);
         let parent = self.activities.get(id).parent;
         let base = self.numbering_around(parent).base_inside(&step.name);
         self.activities.get_mut(id).doing = Doing::Loop(Box::new(Turns {
@@ -82,11 +85,18 @@ impl Engine {
         self.queue.push_back(Todo::Turn(id));
     }
 
-    /// Says that a loop will not see all of its items.
-    fn tell_truncation(&mut self, id: ActivityId, items: Option<&[Value]>, limit: u64) {
-        let count = items.map_or(0, |items| items.len() as u64);
+    /// Says what a loop goes over, and whether it will not see all of it.
+    fn tell_items(&mut self, id: ActivityId, items: Option<&[Value]>, limit: u64) {
+        let Some(items) = items else { return };
+        let at = self.activities.get(id).occurrence();
+        let count = items.len() as u64;
+        let size: usize = items.iter().map(|item| item.to_string().len()).sum();
+        let mut facts = json!({ "count": count });
+        if size <= LARGEST_LIST {
+            facts["items"] = json!(items);
+        }
+        self.emit(Effect::Note { at: Some(at.clone()), subtype: "loop_items", facts });
         if count > limit {
-            let at = self.activities.get(id).occurrence();
             let facts = json!({ "items": count, "max_iterations": limit });
             self.emit(Effect::Note { at: Some(at), subtype: "loop_truncated", facts });
         }
