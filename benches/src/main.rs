@@ -12,6 +12,7 @@ mod row;
 mod sample;
 mod subscribe;
 mod sync;
+mod workflow;
 
 use std::path::PathBuf;
 
@@ -65,6 +66,26 @@ const ROWS: &[Row] = &[
         run: normalize::one_giant_line,
     },
     Row { name: "ls_100k_runs", goal: "< 1 s warm", run: list::hundred_thousand },
+    Row {
+        name: "workflow_noop_step_recorded",
+        goal: "< 1,000 µs a step; beside the engine alone",
+        run: workflow::recorded_step,
+    },
+    Row {
+        name: "workflow_engine_step",
+        goal: "no slower in a loop of 100,000 than in one of 1,000",
+        run: workflow::engine_step,
+    },
+    Row {
+        name: "workflow_loop_memory_100k",
+        goal: "flat: as much as 1,000 iterations",
+        run: workflow::loop_memory,
+    },
+    Row {
+        name: "workflow_parallel_memory_1000",
+        goal: "≤ 20 kB a branch",
+        run: workflow::parallel_memory,
+    },
 ];
 
 fn main() -> anyhow::Result<()> {

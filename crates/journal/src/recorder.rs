@@ -126,6 +126,18 @@ impl Recorder {
         run: &RunId,
         options: Options,
     ) -> Result<(Self, Recovery), OpenError> {
+        let identity = RunIdentity { run_id: run.clone(), parent_run_id: None };
+        Recorder::reopen_as(layout, &identity, options)
+    }
+
+    /// Comes back to a run whose parent is known: a crash may have come before the first line, which
+    /// would have said it. Otherwise like [`Recorder::reopen`]; what the file says holds.
+    pub fn reopen_as(
+        layout: &Layout,
+        identity: &RunIdentity,
+        options: Options,
+    ) -> Result<(Self, Recovery), OpenError> {
+        let run = &identity.run_id;
         let path = layout.transcript(run);
         let file =
             OpenOptions::new().append(true).read(true).open(&path).map_err(
@@ -155,7 +167,10 @@ impl Recorder {
         let last_seq = tail.last.as_ref().map_or(0, |last| last.seq);
         let aborted = remains.open.clone().into_innermost_first();
         let found = Recovery { last_seq, torn, aborted };
-        let parent_run_id = tail.last.as_ref().and_then(|last| last.parent_run_id.clone());
+        let parent_run_id = match &tail.last {
+            Some(last) => last.parent_run_id.clone(),
+            None => identity.parent_run_id.clone(),
+        };
         let identity = RunIdentity { run_id: run.clone(), parent_run_id };
         let position = Position { last_seq, end: tail.end };
         let recorder = Recorder::start(file, path, identity, position, options)?;

@@ -13,8 +13,14 @@ mod config;
 mod crash;
 /// The demo run: complete, sound, and shown with what to try next.
 mod demo;
+/// The workflows in `examples/`, each validated and run.
+mod examples;
+/// Values that want to be commands, given to a run in every place a shell knows.
+mod injection;
 /// The `jq` one-liners that the format's users know, against a demo run.
 mod jq;
+/// Kill -9 against runs and resumed runs, at any moment.
+mod kill;
 /// How a recorded run begins, ends, is called and is gone on with.
 mod lifecycle;
 /// A run on a real terminal: what stays, what moves, and what is left when it is over.
@@ -23,6 +29,8 @@ mod live;
 mod ls;
 /// What an agent left becomes events, and what is broken is told with its place.
 mod normalize;
+/// Real workflow files, where they are at hand, run to their ends.
+mod real_workflows;
 /// Drafts on standard input become lines; everything else is kept or refused.
 mod record;
 /// What a crash left behind is put in order, and nothing else is touched.

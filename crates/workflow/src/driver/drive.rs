@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use quipu_event::{RunId, StepPath, Timestamp};
+use quipu_event::{StepPath, Timestamp};
 use quipu_journal::{Options, Recorder};
 use serde_json::json;
 use tokio::sync::mpsc;
@@ -305,9 +305,8 @@ fn open(request: &RunRequest) -> Result<(Option<Recorder>, History, Tally), RunE
         let recorder = Recorder::create(layout, request.run.clone(), options)?;
         return Ok((Some(recorder), History::default(), Tally::default()));
     }
-    let run: &RunId = &request.run.run_id;
     // Reopening comes first: it takes the run's lock and closes what a crash left open.
-    let (recorder, _) = Recorder::reopen(layout, run, options)?;
+    let (recorder, _) = Recorder::reopen_as(layout, &request.run, options)?;
     let past = PastRun::read(recorder.path())?;
     Ok((Some(recorder), past.history, past.tally))
 }

@@ -72,7 +72,7 @@ fn choose(step: &Step, ended: &Ended, scope: &StepScope<'_>) -> Result<(Way, Nex
     }
     if succeeded || step.continue_on_error {
         let because = if succeeded { "on_success" } else { "continue_on_error" };
-        return Ok(match &step.flow.on_success {
+        return Ok(match step.flow.on_success.as_ref().or(on_complete(step)) {
             Some(target) => goto(target, because),
             None if succeeded => (Way::Nowhere, next(None, "end")),
             None => (Way::Nowhere, next(None, "continue_on_error")),
@@ -83,16 +83,23 @@ fn choose(step: &Step, ended: &Ended, scope: &StepScope<'_>) -> Result<(Way, Nex
 
 /// A loop that is done goes where its body jumped to, or to `on_complete`.
 fn out_of_loop(step: &Step, ended: &Ended) -> Option<(Way, Next)> {
-    let each = match &step.kind {
-        StepKind::ForEach(looped) => &looped.each,
-        StepKind::While(looped) => &looped.each,
-        _ => return None,
-    };
-    match (&ended.way_out, &each.on_complete) {
+    if !matches!(step.kind, StepKind::ForEach(_) | StepKind::While(_)) {
+        return None;
+    }
+    match (&ended.way_out, on_complete(step)) {
         (Some(way @ Way::Goto(target)), _) => Some((way.clone(), next(Some(target), "loop_exit"))),
         (Some(way), _) => Some((way.clone(), next(None, "loop_exit"))),
         (None, Some(target)) => Some(goto(target, "on_complete")),
         (None, None) => None,
+    }
+}
+
+/// Returns where a loop goes when it is done.
+fn on_complete(step: &Step) -> Option<&String> {
+    match &step.kind {
+        StepKind::ForEach(looped) => looped.each.on_complete.as_ref(),
+        StepKind::While(looped) => looped.each.on_complete.as_ref(),
+        _ => None,
     }
 }
 

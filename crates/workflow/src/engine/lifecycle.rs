@@ -90,15 +90,21 @@ impl Engine {
         self.queue.push_back(Todo::Close(id));
     }
 
-    /// Brings back the values that steps inside a finished loop or parallel step had.
+    /// Brings back the values that steps inside a finished loop or parallel step had. What came
+    /// after it belongs to a later attempt, which may not be over.
     fn restore_inside(&mut self, id: ActivityId) {
         let activity = self.activities.get(id);
         if !activity.step.kind.is_container() {
             return;
         }
         let (parent, name, space) = (activity.parent, activity.step.name.clone(), activity.space);
+        let past = self.setup.history.get(activity.path.as_str(), activity.attempt);
+        let end = past.map_or(u64::MAX, |past| past.seq);
         let mut highest = 0;
         for (attempt, past) in self.setup.history.inside(activity.path.as_str()) {
+            if past.seq > end {
+                continue;
+            }
             highest = highest.max(attempt);
             let Some(outcome) = past.outcome.clone() else { continue };
             let value = StepValue { status: status_of(&outcome), attempt, outcome };

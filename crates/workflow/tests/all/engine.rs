@@ -73,8 +73,19 @@ fn a_resumed_run_comes_to_the_same_end_and_repeats_nothing_that_was_over() {
             let repeated: Vec<_> =
                 second.begun.iter().filter(|at| first.over.contains(at)).collect();
             assert!(repeated.is_empty(), "{} after {answers}: {repeated:?}", file.display());
+            // Under another number it would be a repetition too.
+            let both = first.over.iter().chain(&second.over);
+            assert_eq!(paths(both), paths(&whole.over), "{} after {answers}", file.display());
         }
     }
+}
+
+/// Lists the paths of executions, sorted, each as often as it was executed.
+fn paths<'a>(places: impl IntoIterator<Item = &'a String>) -> Vec<&'a str> {
+    let mut paths: Vec<_> =
+        places.into_iter().map(|place| place.split_once('#').unwrap().0).collect();
+    paths.sort_unstable();
+    paths
 }
 
 fn case_files() -> Vec<PathBuf> {

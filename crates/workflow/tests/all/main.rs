@@ -6,7 +6,10 @@
 //! - `driver`: real runs, with commands as processes and transcripts and audit trails on disk.
 //! - `engine`: the engine alone; its work is answered from a script.
 //! - `language`: templates, expressions, and values that must not become code.
+//! - `model`: random workflows; what their transcripts tell is what happened.
+//! - `memory`: long loops and wide parallel steps take no more memory than short and narrow ones.
 //! - `operation`: what needs no program, against servers on loopback.
+//! - `transcripts`: golden transcripts, one for each provider.
 
 #![expect(clippy::unwrap_used, reason = "a test may fail wherever it likes")]
 
@@ -21,7 +24,10 @@ mod definition_conformance;
 mod driver;
 mod engine;
 mod language;
+mod memory;
+mod model;
 mod operation;
+mod transcripts;
 
 /// Reads a workflow that calls no other.
 fn load(file: &Path) -> Arc<Workflow> {

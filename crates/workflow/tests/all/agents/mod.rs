@@ -5,6 +5,6 @@ mod chat;
 mod conversation;
 mod ending;
 mod golden;
-mod server;
+pub(crate) mod server;
 mod stub;
 mod told;

@@ -81,6 +81,22 @@ async fn a_run_cut_anywhere_goes_on_and_runs_no_finished_step_again() {
 }
 
 #[tokio::test]
+async fn a_called_run_that_was_killed_before_its_first_line_still_knows_its_parent() {
+    let mut bench = Bench::new().with(child());
+    bench.run(flow()).await;
+    let called = |line: &String| line.starts_with("step.call_workflow.started");
+    let lines = bench.course("main").iter().position(called).unwrap() + 1;
+    cut(&bench.layout().transcript(&"main".parse().unwrap()), lines);
+    cut(&bench.layout().transcript(&"child-0".parse().unwrap()), 0);
+    let report = resume(&mut bench).await;
+    assert_eq!(report.status, Status::Succeeded, "{:?}", report.error);
+    let parents = bench.events("child-0").into_iter().map(|event| event.parent_run_id);
+    assert!(parents.into_iter().all(|parent| parent == Some("main".parse().unwrap())));
+    bench.assert_verifies("main");
+    bench.assert_verifies("child-0");
+}
+
+#[tokio::test]
 async fn a_transcript_tells_what_its_run_was_and_did() {
     let mut bench = Bench::new().with(child());
     bench.inputs = serde_json::json!({"who": "you", "token": "t"}).as_object().unwrap().clone();
