@@ -29,6 +29,8 @@ enum Way {
     On,
     /// The end, failed.
     Failed,
+    /// The run ends, as a step says itself.
+    Ended,
 }
 
 /// What a step came to, and where it wants to go.
@@ -62,7 +64,7 @@ fn run(plan: &Plan, path: &str, nothing_twice: &mut bool) -> String {
                 }
             },
             Way::On => {}
-            Way::Failed => succeeded = false,
+            Way::Failed | Way::Ended => succeeded = false,
         }
     }
     let status = if succeeded { "succeeded" } else { "failed" };
@@ -133,7 +135,7 @@ impl Walk<'_> {
                 let (mut end, had_failure) =
                     self.each(body, inside, place, &step.name, count, None);
                 // Giving up at the limit is a failure, unless the workflow says what follows.
-                let gave_up = times >= limit && had_failure && step.next.is_none();
+                let gave_up = times > limit && had_failure && step.next.is_none();
                 end.succeeded &= end.out.is_some() || !gave_up;
                 (end, "while", String::new())
             }
@@ -207,8 +209,10 @@ impl Walk<'_> {
                         }
                     },
                     Way::On => at + 1,
-                    Way::Failed => {
-                        let out = Some(Way::Failed);
+                    // A failure that nothing takes care of leaves the last word to `break_when`.
+                    Way::Failed if break_at == Some(iteration) => break,
+                    way @ (Way::Failed | Way::Ended) => {
+                        let out = Some(way);
                         return (End { succeeded: false, out }, had_failure);
                     }
                 };
@@ -233,7 +237,7 @@ fn way_from(step: &Named<'_>, end: &End, time: usize) -> Way {
     }
     match (&step.rescue, step.part.on_failure) {
         (Some(target), _) => Way::To(target.clone()),
-        (None, OnFailure::Inline) => Way::Failed,
+        (None, OnFailure::Inline) => Way::Ended,
         (None, _) => end.out.clone().unwrap_or(Way::Failed),
     }
 }
