@@ -4,7 +4,6 @@
 
 mod ending;
 mod given;
-mod hands;
 mod overrides;
 mod perform;
 mod person;

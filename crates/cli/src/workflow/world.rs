@@ -9,12 +9,11 @@ use quipu_journal::SystemClock;
 use quipu_workflow::agent::{AgentSettings, Person, role_dirs, skill_dirs};
 use quipu_workflow::audit::Audit;
 use quipu_workflow::definition::Places;
-use quipu_workflow::driver::{DiskFiles, Secrets, World, programs_at_once};
+use quipu_workflow::driver::{BuiltIn, DiskFiles, Secrets, World, programs_at_once};
 use quipu_workflow::operation::OperationSettings;
 use serde_json::{Map, Value};
 use tokio::sync::Semaphore;
 
-use super::hands::OwnHands;
 use super::perform::Flight;
 use super::sources::Sources;
 use crate::Context;
@@ -35,7 +34,7 @@ pub(super) fn world(
         providers: flight.overrides.over(context.settings.providers.value.clone()),
         ..AgentSettings::default()
     };
-    let hands = OwnHands {
+    let hands = BuiltIn {
         agents: Arc::new(agents),
         operations: Arc::new(OperationSettings::from_variables(&working_dir, variable)),
         person,
@@ -115,6 +114,7 @@ fn directories(
         ("workflows", &config),
         ("skills", &config),
         ("roles", &config),
+        ("templates", &config),
         ("plugins", &data),
     ] {
         let local = near.iter().map(|dir| dir.join(name)).find(|dir| dir.is_dir());

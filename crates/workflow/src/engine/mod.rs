@@ -36,6 +36,7 @@ pub use effect::{Effect, Input, Next, Occurrence, RunEnd, StepBegin, StepEnd, Ta
 pub use history::{History, Past};
 use numbering::Numbering;
 use run::Course;
+pub(crate) use scope::STATE_FIELDS;
 pub use setup::{ReadFile, Setup};
 use values::Values;
 pub use work::{

@@ -227,8 +227,9 @@ impl StepValue {
 }
 
 /// The fields that every state has.
-const STATE_FIELDS: [&str; 15] = [
+pub(crate) const STATE_FIELDS: [&str; 17] = [
     "Output",
+    "Stdout",
     "Stderr",
     "ExitCode",
     "Status",
@@ -243,6 +244,7 @@ const STATE_FIELDS: [&str; 15] = [
     "TokensInput",
     "TokensOutput",
     "TokensEstimated",
+    "Truncated",
 ];
 
 fn look_up_loop<'a>(part: usize, rest: &[&str], view: &'a Arc<LoopView>) -> Found<'a> {

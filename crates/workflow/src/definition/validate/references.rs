@@ -5,6 +5,7 @@ use super::super::problem::{Place, Problem, Problems};
 use super::super::suggest::{did_you_mean, nearest, one_of};
 use super::Workflow;
 use crate::definition::StepKind;
+use crate::engine::STATE_FIELDS;
 
 const NAMESPACES: [&str; 8] =
     ["inputs", "states", "env", "workflow", "loop", "context", "error", "awf"];
@@ -33,28 +34,6 @@ const FIELDS: [(&str, &[&str]); 5] = [
 
 /// What a turn of a conversation leaves behind.
 const TURN: [&str; 4] = ["Response", "Output", "TurnCount", "Turns"];
-
-/// What a step leaves behind.
-const RESULT: [&str; 18] = [
-    "Output",
-    "Stdout",
-    "Stderr",
-    "ExitCode",
-    "Status",
-    "Response",
-    "JSON",
-    "Data",
-    "TokensUsed",
-    "TokensInput",
-    "TokensOutput",
-    "TokensEstimated",
-    "Error",
-    "Attempt",
-    "Outputs",
-    "Duration",
-    "SessionID",
-    "Model",
-];
 
 pub(super) fn check(workflow: &Workflow, notes: &Notes, problems: &mut Problems) {
     for text in &notes.texts {
@@ -119,10 +98,11 @@ fn check_state(
     }
     let Some(field) = parts.get(2) else { return };
     let own = own_results(workflow, name);
-    if is_known(field, &RESULT) || own.iter().any(|known| known == field) {
+    if is_known(field, &STATE_FIELDS) || own.iter().any(|known| known == field) {
         return;
     }
-    let known: Vec<&str> = RESULT.iter().copied().chain(own.iter().map(String::as_str)).collect();
+    let known: Vec<&str> =
+        STATE_FIELDS.iter().copied().chain(own.iter().map(String::as_str)).collect();
     let message = format!("`{field}` is nothing that step `{name}` leaves behind");
     problems.push(Problem::warning(place, message).hint(meant(field, &known)));
 }
