@@ -13,7 +13,7 @@ use tokio::sync::mpsc;
 
 use super::call::{self, PreparedCall};
 use super::history::PastRun;
-use super::perform::{Bell, Site, failed, performance, stopped, supervise};
+use super::perform::{Bell, Performance, Site, failed, performance, stopped, supervise};
 use super::recording::{Recording, RunFacts};
 use super::request::{RunError, RunReport, RunRequest, exit_code};
 use super::secrets::MASKED;
@@ -48,6 +48,8 @@ struct Drive {
     bells: HashMap<TaskId, Bell>,
     /// Calls that have been told and not yet made.
     calls: HashMap<(StepPath, u32), Result<PreparedCall, String>>,
+    /// Calls that were told and then not made: the run that was named has to be there all the same.
+    unmade: Vec<(Bell, Performance)>,
     tell: mpsc::UnboundedSender<(TaskId, Outcome)>,
     told: mpsc::UnboundedReceiver<(TaskId, Outcome)>,
     /// The steps that ran before, told secrets, and are known without them.
@@ -85,6 +87,7 @@ impl Drive {
             recording,
             bells: HashMap::new(),
             calls: HashMap::new(),
+            unmade: Vec::new(),
             tell,
             told,
             masked,
@@ -103,6 +106,9 @@ impl Drive {
         };
         loop {
             if let Some(end) = self.feed(input) {
+                for (_bell, call) in std::mem::take(&mut self.unmade) {
+                    call.await;
+                }
                 return self.tell_end(end);
             }
             input = self.next_input(&mut stop).await;
@@ -161,7 +167,7 @@ impl Drive {
                     }
                 }
                 Effect::End(step) => {
-                    self.calls.remove(&(step.at.path.clone(), step.at.attempt));
+                    self.leave_call(&step.at);
                     self.recording.step_ends(&step);
                 }
                 Effect::Turn { at, index, total } => {
@@ -186,6 +192,16 @@ impl Drive {
             self.calls.insert((begin.at.path.clone(), begin.at.attempt), prepared);
         }
         self.recording.step_begins(begin, child);
+    }
+
+    /// Lets a run that was to be called, and is not any more, begin and end as canceled.
+    fn leave_call(&mut self, at: &Occurrence) {
+        if let Some(Ok(call)) = self.calls.remove(&(at.path.clone(), at.attempt)) {
+            let bell = Bell::new();
+            bell.ring(StopReason::Canceled);
+            let performance = call::performance(call, &self.request, at, bell.signal());
+            self.unmade.push((bell, performance));
+        }
     }
 
     fn perform(&mut self, task: TaskId, at: Occurrence, work: Work, timeout: Option<Duration>) {

@@ -2,7 +2,8 @@
 
 use quipu_event::Kind;
 use quipu_event::payload::Status;
-use quipu_workflow::definition::{StepKind, ValueTemplate};
+use quipu_workflow::definition::{Hook, StepKind, ValueTemplate};
+use quipu_workflow::process::StopReason;
 use serde_json::json;
 
 use super::fixture::{Bench, call, command, done, template, workflow};
@@ -114,4 +115,17 @@ async fn a_secret_of_either_run_is_told_by_none() {
         }
     }
     assert!(!format!("{:?}{:?}", bench.seen.events(), bench.audit()).contains("-knows"));
+}
+
+#[tokio::test]
+async fn a_call_that_is_canceled_before_it_is_made_leaves_the_run_it_named() {
+    let mut bench = Bench::new().with(workflow("sub", [command("never", "true", None)]));
+    let mut step = call("sub", "sub", &[], None);
+    step.hooks.pre = vec![Hook::Command(template("echo hook; sleep 1000"))];
+    let stops: &[(&[&str], _)] = &[(&["hook"], StopReason::Canceled)];
+    let report = bench.run_and_stop(workflow("demo", [step]), stops).await;
+    assert_eq!(report.status, Status::Canceled);
+    assert_eq!(bench.course("child-0"), ["run.started", "run.completed canceled"]);
+    bench.assert_verifies("main");
+    bench.assert_verifies("child-0");
 }
