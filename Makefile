@@ -36,7 +36,7 @@ help: ## Lists the targets.
 build: ## Builds the program: target/release/quipu.
 	$(CARGO) build --release --package quipu-cli
 
-demo: build ## Builds the program, records a small complete run with it and shows the result.
+demo: build ## Builds the program, runs a small workflow with one of everything and shows what it left.
 	target/release/quipu demo
 
 install: ## Installs the program into the user's cargo home.
