@@ -87,5 +87,6 @@ pub mod driver;
 pub mod engine;
 pub mod language;
 pub mod operation;
-pub mod process;
 pub mod scribe;
+
+pub use quipu_process as process;

@@ -217,3 +217,20 @@ async fn what_cannot_be_started_is_named() {
     let nowhere = nowhere.start().await.unwrap_err();
     assert!(matches!(nowhere, SpawnError::NoDirectory { .. }));
 }
+
+#[tokio::test]
+async fn a_program_inherits_what_was_done_to_the_thread_that_started_it() {
+    let narrow = || {
+        rustix::thread::set_no_new_privs(true)?;
+        Ok(())
+    };
+    let status = "grep NoNewPrivs /proc/self/status";
+    let free = finish(shell(status).start().await.unwrap(), never()).await;
+    let spawn = Spawn { prepare: Some(super::Prepare::new(narrow)), ..shell(status) };
+    let narrowed = finish(spawn.start().await.unwrap(), never()).await;
+    assert_eq!((free.stdout.trim(), narrowed.stdout.trim()), ("NoNewPrivs:\t0", "NoNewPrivs:\t1"));
+    let refuse = || Err(std::io::Error::other("not today"));
+    let spawn = Spawn { prepare: Some(super::Prepare::new(refuse)), ..shell("true") };
+    let refused = spawn.start().await.unwrap_err().to_string();
+    assert_eq!(refused, "/bin/sh: cannot be started: not today");
+}

@@ -2,13 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::io;
 use std::path::PathBuf;
 use std::process::Stdio;
+use std::sync::Arc;
 use std::time::Duration;
+use std::{fmt, io, thread};
 
 use tokio::io::AsyncWriteExt;
-use tokio::process::{ChildStdin, Command};
+use tokio::process::{Child, ChildStdin, Command};
+use tokio::runtime::Handle;
 
 use super::running::Running;
 
@@ -28,7 +30,16 @@ pub struct Spawn {
     pub dir: Option<PathBuf>,
     /// What it reads.
     pub stdin: Stdin,
+    /// What is done to the thread that starts it.
+    pub prepare: Option<Prepare>,
 }
+
+/// Something done to a thread of its own right before a program is started from there.
+///
+/// A program inherits the restrictions of the thread that starts it and keeps them, and so does all
+/// that it starts; the rest of this process stays as free as it was.
+#[derive(Clone)]
+pub struct Prepare(Arc<dyn Fn() -> io::Result<()> + Send + Sync>);
 
 /// What a program reads from its standard input.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -80,6 +91,7 @@ impl Spawn {
             env: BTreeMap::new(),
             dir: None,
             stdin: Stdin::Nothing,
+            prepare: None,
         }
     }
 
@@ -97,7 +109,7 @@ impl Spawn {
         let mut command = self.command();
         let mut tries = 0;
         let mut child = loop {
-            match command.spawn() {
+            match self.spawn(&mut command) {
                 Ok(child) => break child,
                 // A child that was forked elsewhere may hold a script's file open for writing
                 // until its own exec: the file is free a moment later.
@@ -114,6 +126,19 @@ impl Spawn {
             tokio::spawn(feed(stdin, text));
         }
         Ok(Running::new(child))
+    }
+
+    fn spawn(&self, command: &mut Command) -> io::Result<Child> {
+        let Some(Prepare(prepare)) = &self.prepare else { return command.spawn() };
+        let runtime = Handle::current();
+        thread::scope(|scope| {
+            let starting = scope.spawn(|| {
+                prepare()?;
+                let _runtime = runtime.enter();
+                command.spawn()
+            });
+            starting.join().unwrap_or_else(|_| Err(io::Error::other("its preparation broke down")))
+        })
     }
 
     fn command(&self) -> Command {
@@ -142,6 +167,19 @@ impl Spawn {
             io::ErrorKind::PermissionDenied => SpawnError::NotAllowed { program },
             _ => SpawnError::Other { program, cause },
         }
+    }
+}
+
+impl Prepare {
+    /// Makes something to be done to a thread.
+    pub fn new(prepare: impl Fn() -> io::Result<()> + Send + Sync + 'static) -> Prepare {
+        Prepare(Arc::new(prepare))
+    }
+}
+
+impl fmt::Debug for Prepare {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Prepare")
     }
 }
 

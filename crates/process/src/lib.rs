@@ -1,6 +1,20 @@
 //! Programs in a process group of their own, and how they are stopped.
 //!
-//! Nothing here keeps what a program writes: its pipes are read by whoever started it.
+//! Whatever a command step, an agent or a tool starts, it starts here, so that all of it ends in the
+//! same way: asked first, killed then, with everything it has started in turn.
+//!
+//! # Promises
+//!
+//! - Stopping reaches what the program started.
+//! - Stopping reaches what has left the group.
+//! - A program that is asked to end has the time to say goodbye.
+//! - A program that will not end is killed.
+//! - A program that is dropped is killed with its group.
+//!
+//! # What it refuses to do
+//!
+//! Nothing here keeps what a program writes: its pipes are read by whoever started it. Nothing is
+//! recorded.
 
 mod exit;
 mod family;
@@ -15,7 +29,7 @@ use tokio::sync::watch;
 pub use exit::Exit;
 pub use pipe::Pipe;
 pub use running::Running;
-pub use spawn::{Spawn, SpawnError, Stdin};
+pub use spawn::{Prepare, Spawn, SpawnError, Stdin};
 
 /// How long a program that was asked to end has to do so, before it is killed.
 pub const GRACE: Duration = Duration::from_secs(2);
