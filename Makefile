@@ -36,8 +36,10 @@ help: ## Lists the targets.
 build: ## Builds the program: target/release/quipu.
 	$(CARGO) build --release --package quipu-cli
 
-demo: build ## Builds the program, runs a small workflow with one of everything and shows what it left.
-	target/release/quipu demo
+# An optimised build takes minutes longer and shows nothing more; the tests need this one anyway.
+demo: ## Builds the program, runs a small workflow with one of everything and shows what it left.
+	$(CARGO) build --package quipu-cli
+	target/debug/quipu demo
 
 install: ## Installs the program into the user's cargo home.
 	$(CARGO) install --locked --path crates/cli
