@@ -15,6 +15,8 @@ const SPARSE: usize = 16;
 const ROOM: usize = 6 * WORD;
 /// So many bytes are written between two looks at whether the text has room for them.
 const PAGE: usize = 512;
+/// So many bytes are compared at once where specials are rare.
+const PIECE: usize = 64;
 /// Specials that come often are looked for word by word; past this many bytes they are rare.
 const NEAR: usize = 32;
 const HIGHS: u64 = 0x8080_8080_8080_8080;
@@ -47,6 +49,10 @@ pub(crate) fn write_string_body(out: &mut String, text: &str) {
 
 /// Appends the escape of a special byte.
 fn push_escape(out: &mut String, byte: u8) {
+    // The end of a line is what there is most of in prose.
+    if byte == b'\n' {
+        return out.push_str("\\n");
+    }
     let mut escape = [0; 6];
     let len = write_escape(&mut escape, byte);
     escape[..len].iter().for_each(|byte| out.push(char::from(*byte)));
@@ -134,21 +140,31 @@ pub(crate) fn find_special(bytes: &[u8], from: usize) -> Option<usize> {
     }
     // Without a way out of each piece the machine compares many bytes at once.
     let has_special =
-        |piece: &[u8]| piece.iter().fold(false, |found, byte| found | is_special(*byte));
-    let clean = bytes[near..].chunks(64).take_while(|piece| !has_special(piece)).count();
-    find_by_words(bytes, (near + clean * 64).min(bytes.len()))
+        |piece: &[u8; PIECE]| piece.iter().fold(false, |found, byte| found | is_special(*byte));
+    let (pieces, _) = bytes[near..].as_chunks::<PIECE>();
+    let clean = pieces.iter().take_while(|piece| !has_special(piece)).count();
+    find_by_words(bytes, near + clean * PIECE)
 }
 
 /// The same, eight bytes at a time.
 fn find_by_words(bytes: &[u8], from: usize) -> Option<usize> {
-    let (words, rest) = bytes[from..].as_chunks::<8>();
+    let (words, rest) = bytes[from..].as_chunks::<WORD>();
     for (index, word) in words.iter().enumerate() {
         let marks = specials(u64::from_le_bytes(*word));
         if marks != 0 {
-            return Some(from + index * 8 + (marks.trailing_zeros() / 8) as usize);
+            return Some(from + index * WORD + (marks.trailing_zeros() / 8) as usize);
         }
     }
-    rest.iter().position(|byte| is_special(*byte)).map(|found| bytes.len() - rest.len() + found)
+    if rest.is_empty() {
+        return None;
+    }
+    let Some(last) = bytes[from..].last_chunk::<WORD>() else {
+        return rest.iter().position(|byte| is_special(*byte)).map(|found| from + found);
+    };
+    // What the last word repeats of the one before is clean, so that it borrows nothing.
+    let marks = specials(u64::from_le_bytes(*last));
+    let found = (marks.trailing_zeros() / 8) as usize;
+    (marks != 0).then_some(bytes.len() - WORD + found)
 }
 
 /// Tells whether a string must escape `byte`.
