@@ -12,6 +12,7 @@ mod row;
 mod sample;
 mod subscribe;
 mod sync;
+mod tool;
 mod workflow;
 
 use std::path::PathBuf;
@@ -66,6 +67,11 @@ const ROWS: &[Row] = &[
         run: normalize::one_giant_line,
     },
     Row { name: "ls_100k_runs", goal: "< 1 s warm", run: list::hundred_thousand },
+    Row {
+        name: "tool_router_call",
+        goal: "< 50 µs a call beyond the tool's own work",
+        run: tool::router_call,
+    },
     Row {
         name: "workflow_noop_step_recorded",
         goal: "< 1,000 µs a step; beside the engine alone",
