@@ -26,6 +26,8 @@ pub struct Spawn {
     pub args: Vec<OsString>,
     /// Variables, beside those of this process.
     pub env: BTreeMap<String, String>,
+    /// Variables of this process that it is not given.
+    pub hidden: Vec<OsString>,
     /// Where it runs; here if there is none.
     pub dir: Option<PathBuf>,
     /// What it reads.
@@ -89,6 +91,7 @@ impl Spawn {
             program: program.into(),
             args: Vec::new(),
             env: BTreeMap::new(),
+            hidden: Vec::new(),
             dir: None,
             stdin: Stdin::Nothing,
             prepare: None,
@@ -143,6 +146,9 @@ impl Spawn {
 
     fn command(&self) -> Command {
         let mut command = Command::new(&self.program);
+        for name in &self.hidden {
+            command.env_remove(name);
+        }
         command
             .args(&self.args)
             .envs(&self.env)

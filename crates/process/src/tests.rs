@@ -219,6 +219,17 @@ async fn what_cannot_be_started_is_named() {
 }
 
 #[tokio::test]
+async fn a_program_is_not_given_the_variables_that_are_hidden_from_it() {
+    let script = || shell("echo ${CARGO_MANIFEST_DIR-none} ${HELD-none}");
+    let open = finish(script().start().await.unwrap(), never()).await;
+    assert_eq!(open.stdout, concat!(env!("CARGO_MANIFEST_DIR"), " none\n"));
+    let env = [("HELD".to_owned(), "given".to_owned())].into();
+    let hidden = vec!["CARGO_MANIFEST_DIR".into(), "HELD".into()];
+    let running = Spawn { env, hidden, ..script() }.start().await.unwrap();
+    assert_eq!(finish(running, never()).await.stdout, "none given\n");
+}
+
+#[tokio::test]
 async fn a_program_inherits_what_was_done_to_the_thread_that_started_it() {
     let narrow = || {
         rustix::thread::set_no_new_privs(true)?;
