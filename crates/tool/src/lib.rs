@@ -37,6 +37,7 @@ mod context;
 mod cut;
 mod recording;
 mod router;
+mod sandbox;
 mod spec;
 
 pub use answer::{Answer, Shown};
