@@ -10,6 +10,7 @@
 //! - A program that is asked to end has the time to say goodbye.
 //! - A program that will not end is killed.
 //! - A program that is dropped is killed with its group.
+//! - A program that ends when its input does leaves nothing behind.
 //!
 //! # What it refuses to do
 //!

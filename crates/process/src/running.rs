@@ -5,9 +5,9 @@ use std::process::ExitStatus;
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
-use tokio::process::{Child, ChildStderr, ChildStdout};
+use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout};
 use tokio::sync::watch;
-use tokio::time::{Instant, sleep, sleep_until};
+use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use super::family::Family;
 use super::{Exit, GRACE, Pipe, StopReason, StopSignal, stop_beyond};
@@ -23,17 +23,19 @@ pub struct Running {
     /// Who was below the program when it was told to stop.
     family: Family,
     ended: watch::Sender<bool>,
+    stdin: Option<ChildStdin>,
     stdout: Option<Pipe<ChildStdout>>,
     stderr: Option<Pipe<ChildStderr>>,
 }
 
 impl Running {
-    pub(super) fn new(mut child: Child) -> Running {
+    pub(super) fn new(mut child: Child, stdin: Option<ChildStdin>) -> Running {
         let group = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
         let (ended, watch) = watch::channel(false);
         let stdout = child.stdout.take();
         let stderr = child.stderr.take();
         Running {
+            stdin,
             stdout: stdout.map(|pipe| Pipe::new(pipe, group, watch.clone())),
             stderr: stderr.map(|pipe| Pipe::new(pipe, group, watch)),
             child,
@@ -46,6 +48,11 @@ impl Running {
     /// Returns the process id, as long as it runs.
     pub fn id(&self) -> Option<u32> {
         self.child.id()
+    }
+
+    /// Gives away what it reads, if that was left open; nothing the second time.
+    pub fn take_stdin(&mut self) -> Option<ChildStdin> {
+        self.stdin.take()
     }
 
     /// Gives away what it writes to standard output; nothing the second time.
@@ -82,6 +89,42 @@ impl Running {
         self.signal(Signal::KILL);
         self.ended.send_replace(true);
         Ok(Exit::new(status?, Some(first)))
+    }
+
+    /// Takes note of everybody the program has started, who can be found only as long as it runs.
+    pub fn know_family(&mut self) {
+        if let (Some(group), Some(_)) = (self.group, self.child.id()) {
+            self.family.look(group);
+        }
+    }
+
+    /// Waits until the program ends, no longer than `patience`, and leaves nothing of it behind.
+    ///
+    /// For a program that is told to end in its own language, by the end of its input for example.
+    /// One that does not is stopped as by [`StopReason::Canceled`]. In either case everything in its
+    /// group is gone in the end, and so is everybody in other groups that was known before it was
+    /// told: see [`Running::know_family`].
+    ///
+    /// # Errors
+    ///
+    /// Fails when the system does not say how the program ended.
+    pub async fn wait_then_stop(&mut self, patience: Duration) -> io::Result<Exit> {
+        let (status, stopped) = match timeout(patience, self.child.wait()).await {
+            Ok(status) => (status, None),
+            Err(_) => {
+                let (_stop, never) = watch::channel(None);
+                let first = StopReason::Canceled;
+                (self.end(first, never).await, Some(first))
+            }
+        };
+        self.end_leftovers();
+        Ok(Exit::new(status?, stopped))
+    }
+
+    /// Kills what a program that has ended left running in its group.
+    pub fn end_leftovers(&mut self) {
+        self.signal(Signal::KILL);
+        self.ended.send_replace(true);
     }
 
     #[cfg(test)]

@@ -51,6 +51,8 @@ pub enum Stdin {
     Nothing,
     /// This, and then the end.
     Text(Vec<u8>),
+    /// Whatever is written to [`Running::take_stdin`], until that is dropped.
+    Open,
 }
 
 /// Why a program could not be started.
@@ -125,10 +127,13 @@ impl Spawn {
                 Err(cause) => return Err(self.explain(cause)),
             }
         };
-        if let (Stdin::Text(text), Some(stdin)) = (self.stdin, child.stdin.take()) {
+        let mut stdin = child.stdin.take();
+        if let Stdin::Text(text) = self.stdin
+            && let Some(stdin) = stdin.take()
+        {
             tokio::spawn(feed(stdin, text));
         }
-        Ok(Running::new(child))
+        Ok(Running::new(child, stdin))
     }
 
     fn spawn(&self, command: &mut Command) -> io::Result<Child> {
@@ -154,7 +159,7 @@ impl Spawn {
             .envs(&self.env)
             .stdin(match self.stdin {
                 Stdin::Nothing => Stdio::null(),
-                Stdin::Text(_) => Stdio::piped(),
+                Stdin::Text(_) | Stdin::Open => Stdio::piped(),
             })
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())

@@ -245,3 +245,35 @@ async fn a_program_inherits_what_was_done_to_the_thread_that_started_it() {
     let refused = spawn.start().await.unwrap_err().to_string();
     assert_eq!(refused, "/bin/sh: cannot be started: not today");
 }
+
+#[tokio::test]
+async fn a_program_that_ends_when_its_input_does_leaves_nothing_behind() {
+    // One child stays in the group, the other has left it; neither holds the pipes.
+    let mut spawn = shell(
+        "sleep 600 >/dev/null 2>&1 & a=$!; setsid sleep 600 >/dev/null 2>&1 & echo $a $!; cat; exit 4",
+    );
+    spawn.stdin = Stdin::Open;
+    let mut running = spawn.start().await.unwrap();
+    let pids = first_line(&mut running).await;
+    running.know_family();
+    drop(running.take_stdin().unwrap());
+    assert!(running.take_stdin().is_none());
+    let ended =
+        timeout(FAR_TOO_LONG, running.wait_then_stop(FAR_TOO_LONG)).await.expect("it hangs");
+    let exit = ended.unwrap();
+    assert_eq!((exit.code(), exit.stopped()), (4, None));
+    for pid in pids.split(' ') {
+        dies(pid).await;
+    }
+}
+
+#[tokio::test]
+async fn a_program_that_ignores_the_end_of_its_input_is_stopped() {
+    let mut spawn = shell("sleep 600");
+    spawn.stdin = Stdin::Open;
+    let mut running = spawn.start().await.unwrap();
+    drop(running.take_stdin().unwrap());
+    let ended = running.wait_then_stop(Duration::ZERO);
+    let exit = timeout(FAR_TOO_LONG, ended).await.expect("it hangs").unwrap();
+    assert_eq!(exit.stopped(), Some(StopReason::Canceled));
+}
