@@ -80,13 +80,20 @@ impl Router {
     /// one that is stopped are calls that failed. Dropping the future gives the call up, which is
     /// recorded too.
     pub async fn call(&self, call: Call, context: &CallContext) -> Answer {
+        let mut answer = self.call_whole(call, context).await;
+        cut_for_caller(&mut answer);
+        answer
+    }
+
+    /// As [`Router::call`], for a caller that is no model and wants all of a long answer.
+    pub async fn call_whole(&self, call: Call, context: &CallContext) -> Answer {
         let call_id =
             call.call_id.unwrap_or_else(|| format!("call_{}", uuid::Uuid::new_v4().simple()));
         let context = CallContext { call_id, ..context.clone() };
         let tool = self.tools.get(&call.name);
         let provider = tool.map(|tool| tool.spec().provider.as_str());
         let open = OpenCall::begin(&call.name, provider, &call.input, &context);
-        let mut answer = match tool {
+        let answer = match tool {
             Some(tool) => {
                 let timeout = call.timeout.unwrap_or(context.timeout);
                 // Within a future, so that a panic before the first wait is caught too.
@@ -96,7 +103,6 @@ impl Router {
             None => Answer::failed(self.unknown(&call.name)),
         };
         open.end(&answer);
-        cut_for_caller(&mut answer);
         answer
     }
 

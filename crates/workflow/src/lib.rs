@@ -88,5 +88,6 @@ pub mod engine;
 pub mod language;
 pub mod operation;
 pub mod scribe;
+pub mod toolbox;
 
 pub use quipu_process as process;

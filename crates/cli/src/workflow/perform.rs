@@ -87,6 +87,7 @@ pub(crate) fn fly(context: &Context, workflow: Workflow, flight: Flight) -> anyh
             callers: Vec::new(),
             stop: signals::listen(&watch)?,
             display: Arc::clone(&watch) as _,
+            around: None,
             world: Arc::new(world),
         };
         anyhow::Ok(driver::run(request).await?)

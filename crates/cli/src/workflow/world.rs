@@ -11,6 +11,7 @@ use quipu_workflow::audit::Audit;
 use quipu_workflow::definition::Places;
 use quipu_workflow::driver::{BuiltIn, DiskFiles, Secrets, World, programs_at_once};
 use quipu_workflow::operation::OperationSettings;
+use quipu_workflow::toolbox::ToolSettings;
 use serde_json::{Map, Value};
 use tokio::sync::Semaphore;
 
@@ -36,7 +37,6 @@ pub(super) fn world(
     };
     let hands = BuiltIn {
         agents: Arc::new(agents),
-        operations: Arc::new(OperationSettings::from_variables(&working_dir, variable)),
         person,
     };
     let places = Places::of_environment(&working_dir, |name| std::env::var_os(name));
@@ -44,7 +44,9 @@ pub(super) fn world(
     let durability =
         context.settings.durability.clone().overruled_by(flight.durability, "--durability");
     let mask = context.settings.mask.clone().overruled_by(flight.mask, "--mask");
+    let operations = OperationSettings::from_variables(&working_dir, variable);
     World {
+        tools: Arc::new(ToolSettings::new(operations)),
         audit: Audit::from_env(layout.storage(), variable),
         layout: flight.record.then_some(layout),
         durability: durability.value,

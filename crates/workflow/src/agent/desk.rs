@@ -10,14 +10,17 @@ use std::sync::Arc;
 
 use quipu_event::Draft;
 use quipu_provider::KeptBytes;
+use quipu_tool::{CallContext, Router};
 use serde_json::Value;
 
-use super::http::{NoTools, RetrySettings, ToolHost};
+use super::http::RetrySettings;
 use super::sessions::Sessions;
+use crate::definition::McpProxy;
 use crate::display::DisplayEvent;
 use crate::engine::Occurrence;
 use crate::process::StopSignal;
 use crate::scribe::Scribe;
+use crate::toolbox::{Toolbox, surroundings};
 
 /// The surroundings of one question.
 #[derive(Clone)]
@@ -34,6 +37,8 @@ pub struct Desk {
     pub settings: Arc<AgentSettings>,
     /// Where the agent works.
     pub dir: PathBuf,
+    /// The tools of the run.
+    pub toolbox: Arc<Toolbox>,
 }
 
 /// Somebody who may say more in a conversation.
@@ -61,8 +66,6 @@ pub struct AgentSettings {
     pub kept: KeptBytes,
     /// How often a request to an API is made again.
     pub retry: RetrySettings,
-    /// The tools that agents over HTTP may use.
-    pub tools: Arc<dyn ToolHost>,
     /// The sessions that live in this process.
     pub sessions: Sessions,
 }
@@ -89,7 +92,6 @@ impl Default for AgentSettings {
             providers: BTreeMap::new(),
             kept: KeptBytes::Full,
             retry: RetrySettings::default(),
-            tools: Arc::new(NoTools),
             sessions: Sessions::default(),
         }
     }
@@ -119,6 +121,23 @@ impl Desk {
         match Draft::system(subtype, facts) {
             Ok(draft) => self.record(draft),
             Err(cause) => tracing::warn!(%cause, subtype, "a fact could not be written down"),
+        }
+    }
+
+    /// Returns the surroundings of the tool calls that the agent makes.
+    pub(super) fn call_context(&self) -> CallContext {
+        surroundings(&self.at, Arc::clone(&self.scribe), self.stop.clone(), self.dir.clone())
+    }
+
+    /// Returns the tools that the agent is given: none, unless its step says so.
+    ///
+    /// # Errors
+    ///
+    /// Says which tool cannot be had, and why.
+    pub(super) async fn router(&self, proxy: Option<&McpProxy>) -> Result<Option<Router>, String> {
+        match proxy.filter(|proxy| proxy.enable) {
+            Some(proxy) => self.toolbox.router_for(proxy, &self.call_context()).await.map(Some),
+            None => Ok(None),
         }
     }
 

@@ -23,7 +23,7 @@ mod stub;
 
 pub use answer::{Answer, read_answer};
 pub use desk::{AgentSettings, Desk, NextLine, Nobody, Person, ProviderSettings};
-pub use http::{NoTools, RetrySettings, ToolAnswer, ToolCalling, ToolHost, ToolSpec};
+pub use http::RetrySettings;
 pub use provider::{PROVIDER_NAMES, is_provider};
 pub use roles::{compose_system, find_role, role_dirs};
 pub use sessions::Sessions;
@@ -42,8 +42,9 @@ pub async fn ask(job: AgentJob, desk: Desk) -> Outcome {
         Ok(voice) => voice,
         Err(error) => return failed(error),
     };
-    if job.mcp_proxy.as_ref().is_some_and(|proxy| proxy["enable"] != false) {
-        let why = "tools are not offered to agents yet";
+    let is_offered = job.mcp_proxy.as_ref().is_some_and(|proxy| proxy.enable);
+    if is_offered && matches!(voice, Voice::Cli(_)) {
+        let why = "tools are not offered to agents with programs of their own yet";
         desk.note("option_ignored", serde_json::json!({ "option": "mcp_proxy", "reason": why }));
     }
     let outcome = Conversation::new(&job, &desk, voice).hold().await;

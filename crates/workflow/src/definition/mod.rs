@@ -21,6 +21,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use quipu_tool::plugin::PluginConfig;
+
 use crate::language::Template;
 pub use data::read_data;
 pub use input::{InputDeclaration, InputType, InputValidation};
@@ -32,8 +34,9 @@ pub use problem::{Place, Problem, Problems, Severity};
 pub use step::{
     AgentMode, AgentStep, Backoff, CallWorkflowStep, Capture, CommandStep, CommandText,
     ConversationStep, CustomStep, FailureTarget, Flow, ForEachStep, Hook, Items, IterationLimit,
-    LoopStep, OperationStep, OutputFormat, ParallelStep, PromptText, Retry, Skill, Step, StepHooks,
-    StepKind, Strategy, TerminalStatus, TerminalStep, Transition, ValueTemplate, WhileStep,
+    LoopStep, McpProxy, OperationStep, OutputFormat, ParallelStep, PluginTools, PromptText, Retry,
+    Skill, Step, StepHooks, StepKind, Strategy, TerminalStatus, TerminalStep, Transition,
+    ValueTemplate, WhileStep,
 };
 pub use suggest::did_you_mean;
 
@@ -56,6 +59,8 @@ pub struct Workflow {
     pub outputs: Vec<(String, Template)>,
     /// The environment variables it expects to be set.
     pub env: Vec<String>,
+    /// The plugins it brings, by name. Variables in them are not filled in yet.
+    pub plugins: BTreeMap<String, PluginConfig>,
     /// What happens beside its steps.
     pub hooks: WorkflowHooks,
     /// The step it begins with.

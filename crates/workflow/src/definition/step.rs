@@ -207,8 +207,28 @@ pub struct AgentStep {
     pub output_format: Option<OutputFormat>,
     /// Whether the session is kept, and which one is continued.
     pub conversation: Option<ConversationStep>,
-    /// The `mcp_proxy` part, as it stands.
-    pub mcp_proxy: Option<Value>,
+    /// Which tools the agent is given.
+    pub mcp_proxy: Option<McpProxy>,
+}
+
+/// The `mcp_proxy` part of an agent step: which tools of ours the agent is given.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct McpProxy {
+    /// Whether it is given any.
+    pub enable: bool,
+    /// Whether it is given those that are built in, in place of its own.
+    pub intercept_builtins: bool,
+    /// Tools of plugins.
+    pub plugin_tools: Vec<PluginTools>,
+}
+
+/// Tools of one plugin.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PluginTools {
+    /// The plugin.
+    pub plugin: String,
+    /// Its tools, by their own names; `*` is all of them.
+    pub expose: Vec<String>,
 }
 
 /// What an agent is asked.

@@ -14,6 +14,7 @@ use crate::display::Nested;
 use crate::engine::{CallJob, Occurrence, Outcome, WorkStatus};
 use crate::language::Value;
 use crate::process::{StopReason, StopSignal};
+use crate::toolbox::Toolbox;
 
 /// How deep workflows may call each other.
 const DEEPEST: usize = 10;
@@ -25,6 +26,13 @@ pub(super) struct PreparedCall {
     inputs: Map<String, Value>,
     resume: bool,
     job: CallJob,
+}
+
+/// Who makes a call.
+pub(super) struct Caller<'a> {
+    pub(super) request: &'a RunRequest,
+    pub(super) toolbox: &'a Arc<Toolbox>,
+    pub(super) at: &'a Occurrence,
 }
 
 /// Checks that a call can be made. It is done before the call is recorded, because a line that
@@ -54,12 +62,8 @@ pub(super) fn prepare(job: &CallJob, caller: &RunRequest) -> Result<PreparedCall
 }
 
 /// Makes a call.
-pub(super) fn performance(
-    call: PreparedCall,
-    caller: &RunRequest,
-    at: &Occurrence,
-    stop: StopSignal,
-) -> Performance {
+pub(super) fn performance(call: PreparedCall, by: Caller<'_>, stop: StopSignal) -> Performance {
+    let Caller { request: caller, toolbox, at } = by;
     let mut callers = caller.callers.clone();
     callers.push(caller.workflow.name.clone());
     let request = RunRequest {
@@ -73,6 +77,7 @@ pub(super) fn performance(
         callers,
         stop: stop.clone(),
         display: Arc::new(Nested::new(Arc::clone(&caller.display), at.path.clone())),
+        around: Some(Arc::clone(toolbox)),
         world: Arc::clone(&caller.world),
     };
     let (job, child) = (call.job, call.child);

@@ -11,7 +11,7 @@ use quipu_journal::{Options, Recorder};
 use serde_json::json;
 use tokio::sync::mpsc;
 
-use super::call::{self, PreparedCall};
+use super::call::{self, Caller, PreparedCall};
 use super::history::PastRun;
 use super::perform::{Bell, Performance, Site, failed, performance, stopped, supervise};
 use super::recording::{Recording, RunFacts};
@@ -24,6 +24,7 @@ use crate::engine::{
 };
 use crate::process::{StopReason, StopSignal, stop_beyond};
 use crate::scribe::{RunScribe, Scribe, Tally};
+use crate::toolbox::Toolbox;
 
 /// Runs a workflow to its end.
 ///
@@ -44,6 +45,8 @@ struct Drive {
     engine: Engine,
     scribe: Arc<RunScribe>,
     recording: Recording,
+    /// The tools that its steps can have.
+    toolbox: Arc<Toolbox>,
     /// What tells each piece of work to stop.
     bells: HashMap<TaskId, Bell>,
     /// Calls that have been told and not yet made.
@@ -61,7 +64,7 @@ struct Drive {
 impl Drive {
     fn begin(request: RunRequest) -> Result<Drive, RunError> {
         let world = Arc::clone(&request.world);
-        let (recorder, history, tally) = open(&request)?;
+        let Opened { recorder, history, tally, call_ids } = open(&request)?;
         let declared =
             request.workflow.env.iter().filter_map(|name| {
                 world.env.get(name).map(|value| (name.as_str(), value.as_str()))
@@ -71,6 +74,8 @@ impl Drive {
             true => history.steps_with(MASKED).into_iter().map(str::to_owned).collect(),
             false => Vec::new(),
         };
+        let toolbox = Toolbox::of_run(&request);
+        toolbox.remember_calls(call_ids);
         let secrets = Arc::clone(&world.secrets);
         let run_id = request.run.run_id.clone();
         let display = Arc::clone(&request.display);
@@ -85,6 +90,7 @@ impl Drive {
             engine,
             scribe,
             recording,
+            toolbox: Arc::new(toolbox),
             bells: HashMap::new(),
             calls: HashMap::new(),
             unmade: Vec::new(),
@@ -109,6 +115,7 @@ impl Drive {
                 for (_bell, call) in std::mem::take(&mut self.unmade) {
                     call.await;
                 }
+                self.toolbox.close().await;
                 return self.tell_end(end);
             }
             input = self.next_input(&mut stop).await;
@@ -199,7 +206,7 @@ impl Drive {
         if let Some(Ok(call)) = self.calls.remove(&(at.path.clone(), at.attempt)) {
             let bell = Bell::new();
             bell.ring(StopReason::Canceled);
-            let performance = call::performance(call, &self.request, at, bell.signal());
+            let performance = call::performance(call, self.caller(at), bell.signal());
             self.unmade.push((bell, performance));
         }
     }
@@ -209,7 +216,7 @@ impl Drive {
         let is_run = matches!(work, Work::Call(_));
         let performance = match (work, self.stopping) {
             (Work::Call(_), _) => match self.calls.remove(&(at.path.clone(), at.attempt)) {
-                Some(Ok(call)) => call::performance(call, &self.request, &at, bell.signal()),
+                Some(Ok(call)) => call::performance(call, self.caller(&at), bell.signal()),
                 Some(Err(problem)) => Box::pin(std::future::ready(failed(problem))),
                 None => Box::pin(std::future::ready(failed("the call was not prepared".into()))),
             },
@@ -220,6 +227,7 @@ impl Drive {
                     scribe: Arc::clone(&self.scribe) as Arc<dyn Scribe>,
                     stop: bell.signal(),
                     dir: self.request.world.working_dir.clone(),
+                    toolbox: Arc::clone(&self.toolbox),
                 };
                 performance(work, site, &self.request.world)
             }
@@ -234,6 +242,10 @@ impl Drive {
             // Nobody listens any more when the run is over, and then nobody needs to know.
             let _ = tell.send((task, outcome));
         });
+    }
+
+    fn caller<'a>(&'a self, at: &'a Occurrence) -> Caller<'a> {
+        Caller { request: &self.request, toolbox: &self.toolbox, at }
     }
 
     fn tell_start(&self) {
@@ -303,13 +315,22 @@ impl Drive {
     }
 }
 
+/// A transcript that can be written, and what was in it.
+#[derive(Default)]
+struct Opened {
+    recorder: Option<Recorder>,
+    history: History,
+    tally: Tally,
+    call_ids: Vec<String>,
+}
+
 /// Opens the transcript, and reads what is already in it when the run is to go on.
-fn open(request: &RunRequest) -> Result<(Option<Recorder>, History, Tally), RunError> {
+fn open(request: &RunRequest) -> Result<Opened, RunError> {
     let world = &request.world;
     let Some(layout) = &world.layout else {
         return match request.resume {
             true => Err(RunError::NotRecorded),
-            false => Ok((None, History::default(), Tally::default())),
+            false => Ok(Opened::default()),
         };
     };
     let options = Options {
@@ -318,13 +339,13 @@ fn open(request: &RunRequest) -> Result<(Option<Recorder>, History, Tally), RunE
         ..Options::default()
     };
     if !request.resume {
-        let recorder = Recorder::create(layout, request.run.clone(), options)?;
-        return Ok((Some(recorder), History::default(), Tally::default()));
+        let recorder = Some(Recorder::create(layout, request.run.clone(), options)?);
+        return Ok(Opened { recorder, ..Opened::default() });
     }
     // Reopening comes first: it takes the run's lock and closes what a crash left open.
     let (recorder, _) = Recorder::reopen_as(layout, &request.run, options)?;
-    let past = PastRun::read(recorder.path())?;
-    Ok((Some(recorder), past.history, past.tally))
+    let PastRun { history, tally, call_ids, .. } = PastRun::read(recorder.path())?;
+    Ok(Opened { recorder: Some(recorder), history, tally, call_ids })
 }
 
 fn setup(request: &RunRequest, started_at: Timestamp, history: History) -> Setup {

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::perform::{Hands, Performance, Site};
 use crate::agent::{self, AgentSettings, Desk, Person};
-use crate::engine::{AgentJob, OperationJob};
-use crate::operation::{self, OperationSettings};
+use crate::engine::{AgentJob, CustomJob, OperationJob};
+use crate::toolbox::operate;
 
 /// Asks real agents, and does what is built in.
 pub struct BuiltIn {
@@ -13,8 +13,6 @@ pub struct BuiltIn {
     pub agents: Arc<AgentSettings>,
     /// Who goes on with conversations.
     pub person: Arc<dyn Person>,
-    /// What is set for operations.
-    pub operations: Arc<OperationSettings>,
 }
 
 impl Hands for BuiltIn {
@@ -26,12 +24,16 @@ impl Hands for BuiltIn {
             person: Arc::clone(&self.person),
             settings: Arc::clone(&self.agents),
             dir: site.dir,
+            toolbox: site.toolbox,
         };
         Box::pin(agent::ask(job, desk))
     }
 
     fn operate(&self, job: OperationJob, site: Site) -> Performance {
-        let settings = Arc::clone(&self.operations);
-        Box::pin(async move { operation::perform(job, site.stop, &settings).await })
+        Box::pin(async move { operate(&job.operation, job.inputs, &site).await })
+    }
+
+    fn custom(&self, job: CustomJob, site: Site) -> Performance {
+        Box::pin(async move { operate(&job.step_type, job.config, &site).await })
     }
 }

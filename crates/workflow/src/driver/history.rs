@@ -32,6 +32,8 @@ pub struct PastRun {
     /// What each of its steps came to.
     pub history: History,
     pub(super) tally: Tally,
+    /// The ids of the calls in it.
+    pub(super) call_ids: Vec<String>,
 }
 
 impl PastRun {
@@ -76,6 +78,7 @@ impl Fold {
             Ok(Payload::RunCompleted(completed)) => self.run.status = completed.status,
             Ok(Payload::StepStarted(started)) => self.step_started(event, *started),
             Ok(Payload::StepCompleted(completed)) => self.step_completed(event, *completed),
+            Ok(Payload::ToolCall(call)) => self.run.call_ids.push(call.call_id),
             _ => {}
         }
     }

@@ -14,6 +14,7 @@ use super::request::World;
 use crate::engine::{AgentJob, CustomJob, Occurrence, OperationJob, Outcome, Work, WorkStatus};
 use crate::process::{GRACE, StopReason, StopSignal, stop_beyond};
 use crate::scribe::Scribe;
+use crate::toolbox::Toolbox;
 
 /// How much longer than its grace work may take to stop, before it is dropped.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -48,6 +49,8 @@ pub struct Site {
     pub stop: StopSignal,
     /// The directory.
     pub dir: PathBuf,
+    /// The tools of the run.
+    pub toolbox: Arc<Toolbox>,
 }
 
 /// What tells a piece of work to stop.

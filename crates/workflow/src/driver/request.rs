@@ -18,7 +18,9 @@ use crate::definition::Workflow;
 use crate::display::Display;
 use crate::engine::ReadFile;
 use crate::language::Value;
+use crate::operation::OperationSettings;
 use crate::process::StopSignal;
+use crate::toolbox::{ToolSettings, Toolbox};
 
 /// A run that somebody wants.
 #[derive(Clone)]
@@ -37,6 +39,8 @@ pub struct RunRequest {
     pub stop: StopSignal,
     /// Who watches.
     pub display: Arc<dyn Display>,
+    /// The tools of the run that calls it, if one does.
+    pub around: Option<Arc<Toolbox>>,
     /// What is around it.
     pub world: Arc<World>,
 }
@@ -73,7 +77,9 @@ pub struct World {
     pub files: Arc<dyn ReadFile>,
     /// Where called workflows are found.
     pub workflows: Arc<dyn WorkflowSource>,
-    /// Who asks agents and does what is built in.
+    /// What tools can be had. Each run opens its own toolbox.
+    pub tools: Arc<ToolSettings>,
+    /// Who asks agents and calls tools.
     pub hands: Arc<dyn Hands>,
     /// How many programs may run at the same time.
     pub programs: Arc<Semaphore>,
@@ -86,6 +92,7 @@ impl World {
         let env: BTreeMap<String, String> = std::env::vars_os()
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
             .collect();
+        let working_dir = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
         World {
             layout: None,
             durability: Durability::default(),
@@ -93,7 +100,11 @@ impl World {
             audit: Audit::off(),
             clock: Arc::new(SystemClock),
             ids: Arc::new(RunId::random),
-            working_dir: std::env::current_dir().unwrap_or_else(|_| PathBuf::from(".")),
+            tools: Arc::new(ToolSettings::new(OperationSettings::from_variables(
+                &working_dir,
+                |name| env.get(name).cloned(),
+            ))),
+            working_dir,
             user: user(&env),
             hostname: rustix::system::uname().nodename().to_string_lossy().into_owned(),
             env,

@@ -7,7 +7,7 @@ use std::time::Duration;
 use quipu_event::RunId;
 use quipu_event::payload::TokenCounts;
 
-use crate::definition::{AgentMode, Capture, OutputFormat};
+use crate::definition::{AgentMode, Capture, McpProxy, OutputFormat};
 use crate::language::{Expression, ShellScript, Value};
 
 /// A piece of work.
@@ -91,8 +91,8 @@ pub struct AgentJob {
     pub stop_condition: Option<Expression>,
     /// Variables, beside those of the process.
     pub env: BTreeMap<String, String>,
-    /// The `mcp_proxy` part.
-    pub mcp_proxy: Option<Value>,
+    /// Which tools it is given.
+    pub mcp_proxy: Option<McpProxy>,
 }
 
 /// Something built in.

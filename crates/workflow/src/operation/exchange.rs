@@ -10,7 +10,6 @@ use reqwest::{Client, RequestBuilder, Response};
 use serde_json::Map;
 
 use super::{Failure, Values};
-use crate::engine::WorkStatus;
 use crate::language::Value;
 
 /// How much of a body is kept.
@@ -73,7 +72,7 @@ pub(super) async fn exchange(
     match tokio::time::timeout(timeout, answered).await {
         Ok(answer) => answer.map_err(|error| failure(operation, error)),
         Err(_) => Err(Failure {
-            status: WorkStatus::TimedOut,
+            has_timed_out: true,
             ..Failure::new(format!("{operation}: no answer within {timeout:?}"))
         }),
     }

@@ -2,7 +2,8 @@
 //!
 //! An operation answers with named values. They are the step's `Response`, and its `Output` is the
 //! same as `name=value` lines, sorted by name. Secrets that come from the environment are used and
-//! never told. Retrying belongs to the engine.
+//! never told. Each operation is a tool, and is called through a router like any other. Retrying belongs
+//! to the engine.
 
 mod catalogue;
 mod exchange;
@@ -11,28 +12,18 @@ mod http;
 mod inputs;
 mod notify;
 mod settings;
+mod tool;
 
+use quipu_tool::Answer;
 use serde_json::Map;
 
 pub use catalogue::OPERATIONS;
+pub(crate) use catalogue::{NAMESPACES, is_namespace, names_of};
 pub use settings::OperationSettings;
+pub(crate) use tool::{OperationTool, as_tool};
 
-use crate::engine::{OperationJob, Outcome, WorkStatus};
+use crate::engine::{Outcome, WorkStatus};
 use crate::language::Value;
-use crate::process::{StopReason, StopSignal};
-
-/// Does what the job says. Stopping it abandons what is still under way.
-pub async fn perform(
-    job: OperationJob,
-    mut stop: StopSignal,
-    settings: &OperationSettings,
-) -> Outcome {
-    tokio::select! {
-        biased;
-        reason = stopped(&mut stop) => stopped_outcome(reason),
-        answer = answer(&job, settings) => outcome(answer),
-    }
-}
 
 /// What an operation answers with.
 type Values = Map<String, Value>;
@@ -44,12 +35,13 @@ struct Failure {
     message: String,
     /// What is known all the same.
     values: Values,
-    status: WorkStatus,
+    /// Whether it took too long.
+    has_timed_out: bool,
 }
 
 impl Failure {
     fn new(message: impl Into<String>) -> Self {
-        Failure { message: message.into(), values: Map::new(), status: WorkStatus::Failed }
+        Failure { message: message.into(), values: Map::new(), has_timed_out: false }
     }
 
     fn with_values(mut self, values: Values) -> Self {
@@ -58,23 +50,14 @@ impl Failure {
     }
 }
 
-async fn answer(job: &OperationJob, settings: &OperationSettings) -> Result<Values, Failure> {
-    let inputs = inputs::Inputs::new(&job.operation, &job.inputs);
-    match job.operation.as_str() {
-        "http.request" => http::request(inputs).await,
-        "notify.send" => notify::send(inputs, settings).await,
-        name if name.starts_with("github.") && OPERATIONS.contains(&name) => {
-            github::perform(inputs, settings).await
-        }
-        name => Err(Failure::new(catalogue::unknown(name))),
-    }
-}
-
-fn outcome(answer: Result<Values, Failure>) -> Outcome {
-    let (values, status, error) = match answer {
-        Ok(values) => (values, WorkStatus::Succeeded, None),
-        Err(failure) => (failure.values, failure.status, Some(failure.message)),
+/// Returns what a step comes to whose call was answered so.
+fn outcome(answer: Answer) -> Outcome {
+    let Answer { output, error, .. } = answer;
+    let values = match output {
+        Value::Object(values) => values,
+        _ => Map::new(),
     };
+    let status = if error.is_some() { WorkStatus::Failed } else { WorkStatus::Succeeded };
     let truncated = values.get("body_truncated") == Some(&Value::Bool(true));
     Outcome {
         status,
@@ -95,22 +78,4 @@ fn lines(values: &Values) -> String {
         other => format!("{name}={other}"),
     };
     names.into_iter().map(line).collect::<Vec<_>>().join("\n")
-}
-
-async fn stopped(stop: &mut StopSignal) -> StopReason {
-    if let Ok(reason) = stop.wait_for(Option::is_some).await
-        && let Some(reason) = *reason
-    {
-        return reason;
-    }
-    // Whoever could have said stop is gone, so nobody ever will.
-    std::future::pending().await
-}
-
-fn stopped_outcome(reason: StopReason) -> Outcome {
-    let (status, error) = match reason {
-        StopReason::TimedOut => (WorkStatus::TimedOut, "took too long"),
-        StopReason::Canceled | StopReason::Now => (WorkStatus::Canceled, "canceled"),
-    };
-    Outcome { status, error: Some(error.to_owned()), ..Outcome::default() }
 }

@@ -76,6 +76,7 @@ fn measured() {
         callers: Vec::new(),
         stop: watch::channel(None).1,
         display: Arc::new(Unseen),
+        around: None,
         world: Arc::new(World {
             layout: Some(Layout::new(folder.path())),
             ..World::of_process(places, Arc::new(Idle))

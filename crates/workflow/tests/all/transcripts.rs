@@ -19,6 +19,7 @@ use quipu_workflow::definition::{NoLibrary, Places, check};
 use quipu_workflow::display::{Display, DisplayEvent};
 use quipu_workflow::driver::{BuiltIn, RunRequest, World, run};
 use quipu_workflow::operation::OperationSettings;
+use quipu_workflow::toolbox::ToolSettings;
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
@@ -105,7 +106,6 @@ async fn transcript(text: &str, replaced: &[(&str, &str)]) -> String {
     let hands = BuiltIn {
         agents: Arc::new(AgentSettings { retry, ..AgentSettings::default() }),
         person: Arc::new(Nobody),
-        operations: Arc::new(OperationSettings::from_variables("/", |_| None)),
     };
     let places = Arc::new(Places::of_project(folder.path()));
     let run_id: RunId = "golden".parse().unwrap();
@@ -117,10 +117,12 @@ async fn transcript(text: &str, replaced: &[(&str, &str)]) -> String {
         callers: Vec::new(),
         stop: watch::channel(None).1,
         display: Arc::new(Unseen),
+        around: None,
         world: Arc::new(World {
             layout: Some(layout.clone()),
             clock: Arc::new(Still),
             working_dir: folder.path().to_owned(),
+            tools: Arc::new(ToolSettings::new(OperationSettings::from_variables("/", |_| None))),
             ..World::of_process(places, Arc::new(hands))
         }),
     };

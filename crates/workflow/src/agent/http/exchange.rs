@@ -3,8 +3,8 @@
 use std::future::Future;
 use std::time::Duration;
 
-use quipu_event::payload::{ErrorReport, Status};
-use quipu_event::{Draft, Json, Kind, Payload};
+use quipu_event::payload::{ErrorReport, Message, Status};
+use quipu_event::{BlockContent, Draft, Json, Kind, Payload};
 use quipu_provider::{Made, Normalizer, find_provider};
 use reqwest::Response;
 use serde_json::{Value, json};
@@ -201,8 +201,14 @@ impl Exchange<'_, '_> {
             // Servers date an answer to the second, or wrongly; it is heard now.
             draft.timestamp = None;
             if draft.kind == Kind::MessageAssistant
-                && let Ok(Payload::Message(message)) = Payload::decode(&draft.kind, &draft.payload)
+                && let Ok(Payload::Message(mut message)) =
+                    Payload::decode(&draft.kind, &draft.payload)
             {
+                if self.has_renamed(&mut message)
+                    && let Ok(payload) = Json::encode(&message)
+                {
+                    draft.payload = payload;
+                }
                 let (text, calls) = history::parts(message);
                 said.has_spoken = true;
                 said.text.push_str(&text);
@@ -210,6 +216,22 @@ impl Exchange<'_, '_> {
             }
             self.hearing.take(draft);
         }
+    }
+}
+
+impl Exchange<'_, '_> {
+    /// Gives calls whose ids are taken others. Whatever the model hears of such a call has its new id too,
+    /// and so the block, the call and its result stay together.
+    fn has_renamed(&self, message: &mut Message) -> bool {
+        let mut has_renamed = false;
+        for block in &mut message.blocks {
+            if let BlockContent::ToolUse { tool_id, .. } = &mut block.content {
+                let unique = self.desk.toolbox.call_id(tool_id);
+                has_renamed |= unique != *tool_id;
+                *tool_id = unique;
+            }
+        }
+        has_renamed
     }
 }
 

@@ -1,88 +1,76 @@
-//! The tools that a model behind an API may use: who has them, and what a call comes to.
+//! The tools that a model asks for: all of one reply are called at once, and answered in their order.
 //!
-//! No tool is defined here.
+//! Nothing is recorded here; the router does that.
 
-use std::future::Future;
-use std::path::PathBuf;
-use std::pin::Pin;
-
+use quipu_event::Json;
 use quipu_event::payload::ToolStatus;
-use serde_json::Value;
+use quipu_tool::{Answer, Call as RouterCall, Router, ToolSpec};
+use serde_json::{Value, json};
+use tokio::task::JoinSet;
 
-use crate::engine::Occurrence;
+use super::super::desk::Desk;
+use super::history::{self, Call};
+use crate::process::StopReason;
 
-/// Somebody who has tools.
-pub trait ToolHost: Send + Sync {
-    /// Returns the tools that there are.
-    fn tools(&self) -> Vec<ToolSpec>;
-
-    /// Calls one of them. The call and its result are recorded by whoever calls.
-    fn call(&self, call: ToolCalling) -> Pin<Box<dyn Future<Output = ToolAnswer> + Send + '_>>;
+/// Describes a tool as the API takes it.
+pub(super) fn described(spec: &ToolSpec) -> Value {
+    json!({
+        "type": "function",
+        "function": {
+            "name": spec.name,
+            "description": spec.description,
+            "parameters": spec.input_schema,
+        },
+    })
 }
 
-/// A tool, as a model is told of it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ToolSpec {
-    /// Its name.
-    pub name: String,
-    /// What it does.
-    pub description: String,
-    /// The JSON Schema of what it takes.
-    pub input_schema: Value,
-    /// Whose it is: `builtin` or `mcp:<server>`.
-    pub provider: String,
-}
-
-/// A call of a tool.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ToolCalling {
-    /// Which tool.
-    pub name: String,
-    /// The model's own id of the call.
-    pub call_id: String,
-    /// What it is given.
-    pub input: Value,
-    /// The step that asks.
-    pub at: Occurrence,
-    /// Where it works.
-    pub dir: PathBuf,
-}
-
-/// What a call came to.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ToolAnswer {
-    /// What it answered: text, or whatever structure the tool has.
-    pub output: Value,
-    /// Why it failed.
-    pub error: Option<String>,
-    /// How it ended.
-    pub status: ToolStatus,
-}
-
-/// Nobody: there are no tools.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct NoTools;
-
-impl ToolHost for NoTools {
-    fn tools(&self) -> Vec<ToolSpec> {
-        Vec::new()
+/// Calls tools, and returns what the model is told of each.
+pub(super) async fn call_all(
+    calls: Vec<Call>,
+    router: &Router,
+    desk: &Desk,
+) -> Result<Vec<Value>, StopReason> {
+    let context = desk.call_context();
+    let mut told: Vec<Option<Value>> = calls.iter().map(|_| None).collect();
+    // Dropping the set gives up what is under way.
+    let mut under_way = JoinSet::new();
+    for (index, Call { id, name, input }) in calls.into_iter().enumerate() {
+        let (router, context) = (router.clone(), context.clone());
+        under_way.spawn(async move {
+            let input = value_of(&input);
+            let call = RouterCall { name, input, call_id: Some(id.clone()), timeout: None };
+            let answer = router.call(call, &context).await;
+            (index, history::tool(&id, &Value::from(text_of(&answer))))
+        });
     }
-
-    fn call(&self, call: ToolCalling) -> Pin<Box<dyn Future<Output = ToolAnswer> + Send + '_>> {
-        Box::pin(async move { ToolAnswer::failed(format!("there is no tool `{}`", call.name)) })
+    while let Some(done) = under_way.join_next().await {
+        // A router catches what breaks down, so the only calls that are lost were given up.
+        if let Ok((index, answer)) = done {
+            told[index] = Some(answer);
+        }
+    }
+    match *desk.stop.borrow() {
+        Some(reason) => Err(reason),
+        None => Ok(told.into_iter().flatten().collect()),
     }
 }
 
-impl ToolAnswer {
-    /// Makes the answer of a call that did what it was to do.
-    pub fn completed(output: impl Into<Value>) -> Self {
-        ToolAnswer { output: output.into(), error: None, status: ToolStatus::Completed }
+/// Returns the arguments of a call. None at all are an empty object to a tool.
+fn value_of(input: &Json) -> Value {
+    match input.decode::<Value>() {
+        Ok(Value::Null) | Err(_) => json!({}),
+        Ok(value) => value,
     }
+}
 
-    /// Makes the answer of a call that failed.
-    pub fn failed(error: impl Into<String>) -> Self {
-        let error = error.into();
-        let output = Value::from(error.clone());
-        ToolAnswer { output, error: Some(error), status: ToolStatus::Failed }
+/// Returns what a model is told of an answer: it should know a failure for one.
+fn text_of(answer: &Answer) -> String {
+    let text = answer.text();
+    match &answer.error {
+        Some(error) if answer.status != ToolStatus::Completed => match text.contains(error) {
+            true => format!("Error: {text}"),
+            false => format!("Error: {error}\n{text}"),
+        },
+        _ => text,
     }
 }

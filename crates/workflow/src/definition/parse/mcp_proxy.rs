@@ -6,34 +6,38 @@ use super::fields::Fields;
 use super::reader::Reader;
 use crate::definition::problem::{Place, Problem};
 use crate::definition::yaml::{Content, Node};
-use crate::language::Value;
+use crate::definition::{McpProxy, PluginTools};
 
-/// Checks it, and returns it as it stands.
-pub(super) fn read(reader: &mut Reader, node: &Node) -> Value {
-    let Some(mut fields) = Fields::of(reader, "`mcp_proxy`", node) else { return Value::Null };
+/// Reads it.
+pub(super) fn read(reader: &mut Reader, node: &Node) -> McpProxy {
+    let Some(mut fields) = Fields::of(reader, "`mcp_proxy`", node) else {
+        return McpProxy::default();
+    };
     if node.mapping().is_some_and(<[_]>::is_empty) {
         let message = "`mcp_proxy` is empty: it neither turns the proxy on nor off";
         reader.error(&node.place, message, "`enable: true`, or no `mcp_proxy` at all");
     }
-    let enabled = fields.flag(reader, "enable").unwrap_or(false);
-    let builtins = fields.flag(reader, "intercept_builtins").unwrap_or(true);
+    let enable = fields.flag(reader, "enable").unwrap_or(false);
+    let intercept_builtins = fields.flag(reader, "intercept_builtins").unwrap_or(true);
     let plugins = fields.take("plugin_tools");
-    let exposed = plugins.map(|node| read_plugins(reader, node)).unwrap_or_default();
-    if enabled && !builtins && exposed == 0 {
+    let plugin_tools = plugins.map(|node| read_plugins(reader, node)).unwrap_or_default();
+    let has_list = plugins
+        .is_some_and(|node| !matches!(&node.content, Content::Sequence(items) if items.is_empty()));
+    if enable && !intercept_builtins && !has_list {
         let message = "`mcp_proxy` is enabled and gives the agent no tool at all";
         reader.error(&node.place, message, "`intercept_builtins: true`, or `plugin_tools`");
     }
     fields.finish_strictly(reader);
-    node.to_value()
+    McpProxy { enable, intercept_builtins, plugin_tools }
 }
 
-/// Returns how many plugins there are.
-fn read_plugins(reader: &mut Reader, node: &Node) -> usize {
+fn read_plugins(reader: &mut Reader, node: &Node) -> Vec<PluginTools> {
     let Content::Sequence(items) = &node.content else {
         let message = format!("`plugin_tools` is {}", node.describe());
         reader.error(&node.place, message, "a list of `{plugin: …, expose: […]}`");
-        return 0;
+        return Vec::new();
     };
+    let mut found = Vec::new();
     let mut plugins = BTreeMap::new();
     let mut tools = BTreeMap::new();
     for item in items {
@@ -43,8 +47,10 @@ fn read_plugins(reader: &mut Reader, node: &Node) -> usize {
             continue;
         };
         let Some(plugin) = reader.text("`plugin`", at) else { continue };
+        let mut expose = Vec::new();
         if fields.has("expose") {
             for (operation, place) in fields.names(reader, "expose").unwrap_or_default() {
+                expose.push(operation.clone());
                 // Which operations a plugin has can be known only where plugins can be asked.
                 let message =
                     format!("operation `{operation}` is unknown: so is plugin `{plugin}`");
@@ -55,10 +61,11 @@ fn read_plugins(reader: &mut Reader, node: &Node) -> usize {
         } else {
             fields.missing(reader, "expose", "a list of the plugin's operations");
         }
+        found.push(PluginTools { plugin: plugin.clone(), expose });
         collide(reader, &mut plugins, "plugin", plugin, &at.place);
         fields.finish_strictly(reader);
     }
-    items.len()
+    found
 }
 
 fn collide(

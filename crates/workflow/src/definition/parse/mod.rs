@@ -83,6 +83,7 @@ fn empty(file: &Path) -> Workflow {
         inputs: Vec::new(),
         outputs: Vec::new(),
         env: Vec::new(),
+        plugins: BTreeMap::new(),
         hooks: WorkflowHooks::default(),
         initial: String::new(),
         steps: BTreeMap::new(),

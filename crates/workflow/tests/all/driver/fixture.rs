@@ -258,6 +258,7 @@ impl Bench {
             callers: Vec::new(),
             stop,
             display: Arc::clone(&self.seen) as Arc<dyn Display>,
+            around: None,
             world: Arc::new(self.world()),
         }
     }

@@ -174,6 +174,7 @@ impl Stage {
             callers: Vec::new(),
             stop: watch::channel(None).1,
             display: Arc::new(Nobody),
+            around: None,
             world: Arc::new(World {
                 layout: Some(self.layout.clone()),
                 clock: Arc::clone(&self.clock) as Arc<dyn Clock>,
