@@ -116,6 +116,7 @@ fn drive(dir: &Path, plan: &Arc<Workflow>) -> anyhow::Result<()> {
         run: RunIdentity { run_id: run_id.clone(), parent_run_id: None },
         resume: false,
         callers: Vec::new(),
+        around: None,
         stop: watch::channel(None).1,
         display: Arc::new(Unseen),
         world: Arc::new(World {
