@@ -22,6 +22,12 @@
 //! - A call that takes too long or is canceled has a result.
 //! - A call that is dropped has a result.
 //! - Two tools of one name are refused.
+//! - A path that leads outside is refused and recorded.
+//! - A directory that becomes a link in the middle leads nowhere.
+//! - No path whatsoever reads or writes outside.
+//! - Reads and writes leave the size and the hash of what passed.
+//! - A command is not given secrets.
+//! - A shell that cannot be confined says so with every call.
 //!
 //! # What it refuses to do
 //!

@@ -50,12 +50,20 @@ pub(super) struct Arguments(Map<String, Value>);
 
 impl Argument {
     /// Makes an argument that there is no doing without.
-    pub(super) const fn required(name: &'static str, shape: Shape, about: &'static str) -> Argument {
+    pub(super) const fn required(
+        name: &'static str,
+        shape: Shape,
+        about: &'static str,
+    ) -> Argument {
         Argument { name, alias: None, shape, is_required: true, about }
     }
 
     /// Makes an argument that may be left out.
-    pub(super) const fn optional(name: &'static str, shape: Shape, about: &'static str) -> Argument {
+    pub(super) const fn optional(
+        name: &'static str,
+        shape: Shape,
+        about: &'static str,
+    ) -> Argument {
         Argument { name, alias: None, shape, is_required: false, about }
     }
 

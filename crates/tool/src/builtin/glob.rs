@@ -107,6 +107,7 @@ fn matcher_of(pattern: &str) -> Result<GlobMatcher, Trouble> {
     let pattern = pattern.strip_prefix("./").unwrap_or(pattern);
     let pattern = pattern.strip_suffix('/').unwrap_or(pattern);
     let glob = GlobBuilder::new(pattern).literal_separator(true).build();
-    let glob = glob.map_err(|cause| Trouble::Failed(format!("`pattern` is no pattern: {cause}")))?;
+    let glob =
+        glob.map_err(|cause| Trouble::Failed(format!("`pattern` is no pattern: {cause}")))?;
     Ok(glob.compile_matcher())
 }

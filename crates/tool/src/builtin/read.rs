@@ -48,10 +48,7 @@ fn read(arguments: &Arguments, site: &Site) -> Result<Answer, Trouble> {
     let passed = match (offset, limit) {
         (None, None) => bounded(&mut lines, &place)?,
         (offset, limit) => {
-            let part = Part {
-                first: offset.unwrap_or(1).max(1),
-                limit: limit.unwrap_or(u64::MAX),
-            };
+            let part = Part { first: offset.unwrap_or(1).max(1), limit: limit.unwrap_or(u64::MAX) };
             part.of(&mut lines, &place, site)?
         }
     };
@@ -88,12 +85,7 @@ struct Part {
 }
 
 impl Part {
-    fn of(
-        &self,
-        lines: &mut impl BufRead,
-        place: &Place,
-        site: &Site,
-    ) -> Result<Vec<u8>, Trouble> {
+    fn of(&self, lines: &mut impl BufRead, place: &Place, site: &Site) -> Result<Vec<u8>, Trouble> {
         let mut text = Vec::new();
         let past = self.first.saturating_add(self.limit);
         let mut number = 1;
@@ -103,7 +95,8 @@ impl Part {
             let line = line.map_err(|cause| failed(place, &cause.to_string()))?;
             match line {
                 Line::None if number <= self.first && number > 1 => {
-                    let has = format!("has {} lines, so there is no line {}", number - 1, self.first);
+                    let has =
+                        format!("has {} lines, so there is no line {}", number - 1, self.first);
                     return Err(failed(place, &has));
                 }
                 Line::None => break,

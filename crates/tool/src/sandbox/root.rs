@@ -96,7 +96,10 @@ impl Root {
         };
         match name_like(&dir, name) {
             Some(like) => {
-                format!("{place}: no such file or directory (did you mean {}?)", parent.join(Path::new(&like)))
+                format!(
+                    "{place}: no such file or directory (did you mean {}?)",
+                    parent.join(Path::new(&like))
+                )
             }
             None => format!("{place}: no such file or directory"),
         }

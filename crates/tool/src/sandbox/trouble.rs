@@ -28,7 +28,9 @@ pub(crate) enum Refusal {
     #[error("its links lead in circles, or through the system's own")]
     Links,
     /// It has another name, and that may be outside.
-    #[error("the file has {names} names (hard links), and another one may be outside of the directory")]
+    #[error(
+        "the file has {names} names (hard links), and another one may be outside of the directory"
+    )]
     HardLink {
         /// How many.
         names: u64,

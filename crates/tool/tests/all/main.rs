@@ -1,3 +1,17 @@
-//! One binary for all integration tests of the crate: a file per area.
+//! Tools through the door, one module for each area.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on says so by failing")]
+
+/// The harness: a root, a neighbour that nobody may touch, and a door.
+mod stage;
+
+/// What each builtin tool does and says.
+mod builtin;
+/// Commands, their output and their end.
+mod builtin_bash;
+/// Tools for others.
 mod mcp;
+/// Everything that tries to get out.
+mod sandbox;
+/// Commands that try to get out.
+mod sandbox_shell;

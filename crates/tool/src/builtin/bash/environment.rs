@@ -4,7 +4,9 @@
 //! `USER` and whatever else does not look like a secret is passed on. A secret under a harmless name is
 //! passed on too: what a model must not see does not belong into the variables of this process.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::path::PathBuf;
 
 /// Parts of a name that make it a secret wherever they stand in it.
 const TELLING: [&str; 9] = [
@@ -43,6 +45,15 @@ pub(super) fn hidden() -> Vec<OsString> {
         is_hidden(&name.to_string_lossy()) || has_password(&value.to_string_lossy())
     });
     hidden.map(|(name, _)| name).collect()
+}
+
+/// Returns where toolchains are that look for themselves at home, and home may be elsewhere.
+pub(super) fn of_toolchains() -> BTreeMap<String, String> {
+    let home = std::env::var_os("HOME").map(PathBuf::from).unwrap_or_default();
+    let known = [("RUSTUP_HOME", ".rustup"), ("PYENV_ROOT", ".pyenv"), ("NVM_DIR", ".nvm")];
+    let known = known.iter().map(|(name, dir)| (*name, home.join(dir)));
+    let missing = known.filter(|(name, dir)| std::env::var_os(name).is_none() && dir.is_dir());
+    missing.map(|(name, dir)| (name.to_owned(), dir.to_string_lossy().into_owned())).collect()
 }
 
 fn is_hidden(name: &str) -> bool {

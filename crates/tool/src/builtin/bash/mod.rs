@@ -6,6 +6,7 @@ mod collect;
 mod environment;
 mod scratch;
 
+use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::fs::File;
 use std::os::fd::AsRawFd;
@@ -77,7 +78,7 @@ impl Bash {
     async fn run(&self, input: Value, context: &CallContext) -> Result<Answer, Trouble> {
         let arguments = Arguments::check(ARGUMENTS, input);
         let arguments = arguments.map_err(|bad| Trouble::Failed(bad.to_string()))?;
-        let (root, dir) = open(&arguments, context)?;
+        let Opened { root, dir, name } = Opened::of(&arguments, context)?;
         let cannot = |cause: &dyn std::fmt::Display| {
             Trouble::Failed(format!("the command cannot be started: {cause}"))
         };
@@ -87,26 +88,28 @@ impl Bash {
             args: vec!["-c".into(), "--".into(), arguments.required("command").into()],
             env: self.variables(&scratch),
             hidden: environment::hidden(),
-            dir: Some(path_of(&dir, context)),
+            dir: Some(path_of(&dir, name)),
             prepare: self.confinement.prepare(root, scratch.path()),
             ..Spawn::new(self.shell)
         };
         let running = spawn.start().await.map_err(|cause| cannot(&cause))?;
         let timeout = arguments.whole("timeout_seconds").unwrap_or(TIMEOUT);
         let ended = Ended::of(running, Duration::from_secs(timeout)).await;
-        let ended = ended.map_err(|cause| Trouble::Failed(format!("the command is lost: {cause}")))?;
+        let ended =
+            ended.map_err(|cause| Trouble::Failed(format!("the command is lost: {cause}")))?;
         Ok(ended.into_answer(timeout, &self.confinement))
     }
 
     /// Returns what the command is told beside what it inherits.
-    fn variables(&self, scratch: &Scratch) -> std::collections::BTreeMap<String, String> {
+    fn variables(&self, scratch: &Scratch) -> BTreeMap<String, String> {
         let path = scratch.path().to_string_lossy().into_owned();
-        let mut variables = vec!["TMPDIR"];
+        let mut variables = environment::of_toolchains();
         if self.confinement.is_there() {
             // Programs take it badly when they may not read what they find at home.
-            variables.push("HOME");
+            variables.insert("HOME".to_owned(), path.clone());
         }
-        variables.into_iter().map(|name| (name.to_owned(), path.clone())).collect()
+        variables.insert("TMPDIR".to_owned(), path);
+        variables
     }
 
     fn tell_of_gaps(&self, context: &CallContext) {
@@ -137,23 +140,32 @@ impl Tool for Bash {
     }
 }
 
-/// Opens the root, and the directory in it that the command starts in.
-fn open(arguments: &Arguments, context: &CallContext) -> Result<(File, File), Trouble> {
-    let root = Root::open(&context.root)?;
-    let place = match arguments.text("cwd") {
-        Some(cwd) => root.place(cwd)?,
-        None => Place::root(),
-    };
-    let dir = root.open_dir(&place)?.into_std_file();
-    let root = root.into_std_file();
-    Ok((root, dir))
+/// Open directories, for as long as a command is being started.
+struct Opened {
+    root: File,
+    dir: File,
+    name: PathBuf,
+}
+
+impl Opened {
+    /// Opens the root, and the directory in it that the command starts in.
+    fn of(arguments: &Arguments, context: &CallContext) -> Result<Opened, Trouble> {
+        let root = Root::open(&context.root)?;
+        let place = match arguments.text("cwd") {
+            Some(cwd) => root.place(cwd)?,
+            None => Place::root(),
+        };
+        let dir = root.open_dir(&place)?.into_std_file();
+        let name = context.root.join(place.path());
+        Ok(Opened { root: root.into_std_file(), dir, name })
+    }
 }
 
 /// Returns a path that leads to an open directory, whatever has become of its name.
-fn path_of(dir: &File, context: &CallContext) -> PathBuf {
+fn path_of(dir: &File, name: PathBuf) -> PathBuf {
     let path = PathBuf::from(format!("/proc/self/fd/{}", dir.as_raw_fd()));
-    // Where there is no such path, the root is the one directory that needs no second look.
-    if path.is_dir() { path } else { context.root.clone() }
+    // On a system without such paths the name must do.
+    if path.is_dir() { path } else { name }
 }
 
 /// A command that ended.

@@ -44,8 +44,10 @@ async fn a_shell_that_cannot_be_confined_says_so_with_every_call() {
     assert!(description.contains("NOT confined: this kernel has no Landlock"), "{description}");
     let (answer, drafts) = called(none, "echo free").await;
     assert_eq!(answer.output, "free\n");
-    let notes: Vec<&Draft> =
-        drafts.iter().filter(|draft| draft.payload.as_str().contains("sandbox_unavailable")).collect();
+    let notes: Vec<&Draft> = drafts
+        .iter()
+        .filter(|draft| draft.payload.as_str().contains("sandbox_unavailable"))
+        .collect();
     assert_eq!(notes.len(), 1, "{drafts:?}");
     assert!(notes[0].payload.as_str().contains("this kernel has no Landlock"));
 }

@@ -134,7 +134,8 @@ impl Harvest {
                 Mode::Content => {
                     self.is_cut |= count > lines.len() as u64;
                     let lines = lines.into_iter();
-                    self.lines.extend(lines.map(|(number, text)| format!("{place}:{number}:{text}")));
+                    self.lines
+                        .extend(lines.map(|(number, text)| format!("{place}:{number}:{text}")));
                 }
             },
         }

@@ -29,12 +29,34 @@ const PROGRAMS: [&str; 13] = [
     "/proc/sys",
 ];
 
+/// Where users keep compilers and interpreters below their home, with nothing else in there.
+const TOOLCHAINS: [&str; 14] = [
+    ".asdf",
+    ".bun/bin",
+    ".deno/bin",
+    ".local/bin",
+    ".local/lib",
+    ".local/share/mise",
+    ".local/share/pnpm",
+    ".local/share/uv",
+    ".nvm",
+    ".pyenv",
+    ".rbenv",
+    ".rustup",
+    ".sdkman/candidates",
+    ".volta",
+];
+
 /// Returns what may be read and run, as it was when it was first asked for.
 pub(super) fn readable_by_everyone() -> &'static [PathBuf] {
     static READABLE: OnceLock<Vec<PathBuf>> = OnceLock::new();
     READABLE.get_or_init(|| {
         let mut all: Vec<PathBuf> = PROGRAMS.iter().map(PathBuf::from).collect();
-        all.extend(search_path());
+        let home = std::env::var_os("HOME").map(PathBuf::from).unwrap_or_default();
+        if home.is_absolute() {
+            all.extend(TOOLCHAINS.iter().map(|toolchain| home.join(toolchain)));
+        }
+        all.extend(search_path(&home));
         let mut beyond = Vec::new();
         match open_parts(Path::new("/etc"), 0, &mut beyond) {
             Parts::All => all.push("/etc".into()),
@@ -48,12 +70,11 @@ pub(super) fn readable_by_everyone() -> &'static [PathBuf] {
 }
 
 /// Returns where the user has programs, unless that is where the user has everything.
-fn search_path() -> Vec<PathBuf> {
-    let home = std::env::var_os("HOME").map(PathBuf::from).unwrap_or_default();
+fn search_path(home: &Path) -> Vec<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let dirs = std::env::split_paths(&path).filter(|dir| dir.is_absolute());
     let dirs = dirs.filter_map(|dir| dir.canonicalize().ok());
-    let home = home.canonicalize().unwrap_or(home);
+    let home = home.canonicalize().unwrap_or_else(|_| home.to_owned());
     dirs.filter(|dir| !home.starts_with(dir) && dir.parent().is_some()).collect()
 }
 
