@@ -94,11 +94,10 @@ impl Site {
 
     /// Records that a file was read or written, and what of it.
     pub(super) fn passed(&self, kind: Kind, place: &Place, text: &[u8]) {
-        let hash = Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect();
         let access = FileAccess {
             file: place.to_string(),
             bytes: Some(text.len() as u64),
-            sha256: Some(hash),
+            sha256: Some(hash_of(text)),
             ..FileAccess::default()
         };
         self.context.touched(kind, access);
@@ -116,6 +115,11 @@ pub(super) fn settle(trouble: Trouble, context: &CallContext) -> Answer {
         }
         Trouble::Failed(why) => Answer::failed(why),
     }
+}
+
+fn hash_of(text: &[u8]) -> String {
+    let digits = |byte: &u8| [byte >> 4, byte & 15].map(|half| char::from_digit(half.into(), 16));
+    Sha256::digest(text).iter().flat_map(digits).flatten().collect()
 }
 
 /// Tells the thread that works when nobody waits for it any more.

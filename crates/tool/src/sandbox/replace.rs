@@ -5,9 +5,9 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{PermissionsExt, fchown};
 
-use cap_std::fs::{Dir, MetadataExt, OpenOptions, OpenOptionsExt};
+use cap_std::fs::{Dir, Metadata, MetadataExt, OpenOptions, OpenOptionsExt};
 
 use super::file::vet;
 use super::root::{Place, Root};
@@ -38,13 +38,13 @@ impl Root {
         let old = match dir.symlink_metadata(name) {
             Ok(metadata) => {
                 vet(place, &metadata)?;
-                Some(metadata.mode() & 0o777)
+                Some(metadata)
             }
             Err(cause) if cause.kind() == io::ErrorKind::NotFound => None,
             Err(cause) => return Err(self.explain(place, cause)),
         };
         let explain = |cause| self.explain(place, cause);
-        let draft = Draft::write(&dir, text, old).map_err(explain)?;
+        let draft = Draft::write(&dir, text, old.as_ref()).map_err(explain)?;
         if !is_wanted() {
             return Err(Trouble::Failed("the call was given up".to_owned()));
         }
@@ -60,7 +60,11 @@ impl Root {
                     return Err(refused(place, Refusal::Outside));
                 }
                 Ok(target) => at = at.split().0.join(&target),
-                Err(cause) if is_no_link(&cause) && !at.leaves() => return Ok(at),
+                // What is there and no link is what was meant; so is what is not there yet.
+                Err(cause) if cause.kind() == io::ErrorKind::InvalidInput => return Ok(at),
+                Err(cause) if cause.kind() == io::ErrorKind::NotFound && !at.leaves() => {
+                    return Ok(at);
+                }
                 Err(cause) => return Err(self.explain_as(place, &at, cause)),
             }
         }
@@ -91,17 +95,24 @@ impl Root {
 struct Draft<'a> {
     dir: &'a Dir,
     name: OsString,
+    is_placed: bool,
 }
 
 impl<'a> Draft<'a> {
-    fn write(dir: &'a Dir, text: &[u8], mode: Option<u32>) -> io::Result<Draft<'a>> {
+    /// Writes a text, for the same people to use as what it is to replace.
+    fn write(dir: &'a Dir, text: &[u8], old: Option<&Metadata>) -> io::Result<Draft<'a>> {
+        let mode = old.map(|old| old.mode() & 0o777);
         let name = OsString::from(format!(".quipu-{}.tmp", uuid::Uuid::new_v4().simple()));
         let mut options = OpenOptions::new();
         options.write(true).create_new(true).mode(mode.unwrap_or(NEW_FILE));
         let file = dir.open_with(&name, &options)?;
-        let draft = Draft { dir, name };
+        let draft = Draft { dir, name, is_placed: false };
         let mut file = file.into_std();
         file.write_all(text)?;
+        if let Some(old) = old {
+            // Only root can give files away, and for everyone else it is their own already.
+            let _ = fchown(&file, Some(old.uid()), Some(old.gid()));
+        }
         if let Some(mode) = mode {
             // What the old file was meant for is not for the umask to say again.
             file.set_permissions(std::fs::Permissions::from_mode(mode))?;
@@ -109,22 +120,22 @@ impl<'a> Draft<'a> {
         Ok(draft)
     }
 
-    fn take_place_of(self, name: &OsStr) -> io::Result<()> {
-        self.dir.rename(&self.name, self.dir, name)
+    fn take_place_of(mut self, name: &OsStr) -> io::Result<()> {
+        self.dir.rename(&self.name, self.dir, name)?;
+        self.is_placed = true;
+        Ok(())
     }
 }
 
 impl Drop for Draft<'_> {
     fn drop(&mut self) {
-        // After a rename there is nothing under this name.
-        let _ = self.dir.remove_file(&self.name);
+        if !self.is_placed {
+            // One that cannot be removed is in nobody's way: no other has its name.
+            let _ = self.dir.remove_file(&self.name);
+        }
     }
 }
 
 fn refused(place: &Place, why: Refusal) -> Trouble {
     Trouble::Refused { file: place.to_string(), why }
-}
-
-fn is_no_link(cause: &io::Error) -> bool {
-    matches!(cause.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::NotFound)
 }

@@ -144,12 +144,15 @@ async fn links_within_the_root_are_followed() {
     symlink("real", stage.root().join("dir")).unwrap();
     symlink("dir/file", stage.root().join("file")).unwrap();
     symlink("../real/new", stage.root().join("real/later")).unwrap();
+    stage.put("a/b/file", "");
+    symlink("a/b", stage.root().join("low")).unwrap();
     let read = async |path: &str| stage.done("Read", json!({ "path": path })).await;
     assert_eq!(read("file").await, "one");
     stage.done("Write", json!({ "path": "file", "content": "two" })).await;
     stage.done("Write", json!({ "path": "dir/later", "content": "new" })).await;
     assert_eq!((stage.text("real/file"), stage.text("real/new")), ("two".into(), "new".into()));
     assert!(stage.root().join("file").is_symlink(), "the link stays a link");
+    stage.done("Write", json!({ "path": "low/../../file", "content": "two" })).await;
     let absolute = stage.root().join("real/../dir/file");
     assert_eq!(read(absolute.to_str().unwrap()).await, "two");
     assert_eq!(
@@ -213,15 +216,20 @@ async fn a_directory_that_becomes_a_link_in_the_middle_leads_nowhere() {
     stage.assert_outside_untouched("after the race");
 }
 
-fn racing_calls(turn: usize) -> [(&'static str, Value); 6] {
-    [
+fn racing_calls(turn: usize) -> Vec<(&'static str, Value)> {
+    let mut calls = vec![
         ("Read", json!({ "path": "swap/canary" })),
         ("Write", json!({ "path": "swap/canary", "content": "harmless" })),
         ("Write", json!({ "path": format!("swap/new/{turn}"), "content": "x" })),
         ("Edit", json!({ "path": "swap/canary", "old": "canary", "new": "cat" })),
         ("Grep", json!({ "pattern": "sings", "path": "swap" })),
         ("List", json!({ "path": "swap" })),
-    ]
+        ("Glob", json!({ "pattern": "swap/*" })),
+    ];
+    if turn.is_multiple_of(10) {
+        calls.push(("Bash", json!({ "command": "cat canary; echo x > file", "cwd": "swap" })));
+    }
+    calls
 }
 
 fn path_part() -> impl Strategy<Value = String> {
