@@ -5,22 +5,23 @@ use serde_json::json;
 
 use crate::stage::{CANARY, Stage};
 
-/// Tells whether this kernel confines commands, by what the tool says of itself.
-fn is_confined(stage: &Stage) -> bool {
+/// What the tool says of itself, which depends on the kernel.
+fn description(stage: &Stage) -> &str {
     let bash = stage.router.specs().find(|spec| spec.name == "Bash").unwrap();
-    bash.description.contains("confined to the working directory by Landlock")
+    &bash.description
 }
 
 #[tokio::test]
 async fn a_command_cannot_read_or_change_files_outside() {
     let stage = Stage::new();
-    if !is_confined(&stage) {
+    let description = description(&stage);
+    if !description.contains("confined to the working directory by Landlock") {
         return;
     }
     let outside = stage.outside().display().to_string();
     std::os::unix::fs::symlink(&outside, stage.root().join("link")).unwrap();
     let us = std::process::id();
-    let commands = [
+    let mut commands = vec![
         format!("cat {outside}/canary"),
         "cat ../outside/canary".to_owned(),
         "cat link/canary".to_owned(),
@@ -31,19 +32,24 @@ async fn a_command_cannot_read_or_change_files_outside() {
         format!("rm {outside}/canary"),
         format!("mv {outside}/canary ."),
         format!("ln {outside}/canary . && cat canary"),
-        format!("truncate -s 0 {outside}/canary"),
         format!("mkdir {outside}/dir"),
         format!("cat /proc/self/root{outside}/canary"),
         format!("cat /proc/{us}/root{outside}/canary"),
         format!("cat /proc/{us}/environ"),
         format!("cat /proc/{us}/cmdline"),
         format!("ls /proc/{us}/fd/"),
-        format!("kill -0 {us}"),
         "mknod disk b 8 0".to_owned(),
         "mount --bind /etc .".to_owned(),
         "cat /etc/shadow".to_owned(),
         format!("(setsid sh -c 'cat {outside}/canary')"),
     ];
+    let newer = [
+        ("emptying files", format!("truncate -s 0 {outside}/canary")),
+        ("signals", format!("kill -0 {us}")),
+    ];
+    // What an older kernel leaves open is said, and what is not said is closed.
+    let closed = newer.into_iter().filter(|(gap, _)| !description.contains(gap));
+    commands.extend(closed.map(|(_, command)| command));
     for command in commands {
         let answer = stage.call("Bash", json!({ "command": command })).await;
         let what = format!("{command}: {}", answer.text());
