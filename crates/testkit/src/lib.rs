@@ -1,5 +1,5 @@
 //! What tests share: a fixed clock, ready-made drafts, storage that cleans up after itself, and an
-//! agent that plays a script.
+//! agent and a plugin that play scripts.
 //!
 //! A development dependency only; nothing that ships knows it.
 
@@ -7,6 +7,8 @@ mod clock;
 mod complete_run;
 mod drafts;
 pub mod fake_agent;
+pub mod fake_plugin;
+mod program;
 mod storage;
 
 pub use clock::SteppingClock;

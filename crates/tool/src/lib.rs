@@ -28,6 +28,10 @@
 //! - Reads and writes leave the size and the hash of what passed.
 //! - A command is not given secrets.
 //! - A shell that cannot be confined says so with every call.
+//! - A plugin that crashes fails its call only and is started again.
+//! - A plugin that hangs fails its call only and is started again.
+//! - A plugin that answers garbage fails its call only and is started again.
+//! - A plugin that is closed leaves no process behind.
 //!
 //! # What it refuses to do
 //!

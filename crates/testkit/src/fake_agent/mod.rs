@@ -10,19 +10,28 @@
 mod call;
 mod dialect;
 mod play;
-mod program;
 mod script;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::OnceLock;
 use std::{env, fs};
 
 pub use call::Call;
-pub use program::program;
 pub use script::{Script, Spent, Step, Subagent, Tool, Turn};
 
 /// The providers whose language it speaks.
 pub const PROVIDERS: &[&str] = &["claude", "codex", "gemini", "copilot", "opencode"];
+
+/// Returns the path of the program, built if it is not there or older than its sources.
+///
+/// # Panics
+///
+/// When it cannot be built: no test can go on without it.
+pub fn program() -> &'static Path {
+    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+    PROGRAM.get_or_init(|| crate::program::built("quipu-fake-agent"))
+}
 
 /// Plays the script of this process.
 pub fn main() -> ExitCode {

@@ -28,9 +28,8 @@ pub(super) struct Pause {
 impl Backoff {
     /// Takes note of a failure.
     pub(super) fn failed(&mut self) {
-        let doubled = FIRST.saturating_mul(2_u32.saturating_pow(self.failures));
+        self.until = Some(Instant::now() + pause_after(self.failures));
         self.failures = self.failures.saturating_add(1);
-        self.until = Some(Instant::now() + doubled.min(LONGEST));
     }
 
     /// Takes note of a call that went well.
@@ -44,22 +43,30 @@ impl Backoff {
     }
 }
 
+/// Returns the pause after a failure that so many came before.
+fn pause_after(earlier: u32) -> Duration {
+    FIRST.saturating_mul(2_u32.saturating_pow(earlier)).min(LONGEST)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[tokio::test(start_paused = true)]
-    async fn the_pause_doubles_up_to_its_longest_and_ends_with_a_good_call() {
-        let mut backoff = Backoff::default();
-        assert_eq!(backoff.pause(), None);
-        let pauses = (0..12).map(|_| {
-            backoff.failed();
-            backoff.pause().unwrap().until.duration_since(Instant::now()).as_millis()
-        });
+    #[test]
+    fn the_pause_doubles_up_to_its_longest() {
+        let pauses = (0..12).map(|earlier| pause_after(earlier).as_millis());
         let expected = [100, 200, 400, 800, 1600, 3200, 6400, 12800, 25600, 30000, 30000, 30000];
         assert_eq!(pauses.collect::<Vec<_>>(), expected);
-        (0..100).for_each(|_| backoff.failed());
-        assert_eq!(backoff.pause().unwrap().attempt, 112);
+        assert_eq!(pause_after(u32::MAX), LONGEST);
+    }
+
+    #[test]
+    fn a_good_call_makes_failures_forgotten() {
+        let mut backoff = Backoff::default();
+        assert_eq!(backoff.pause(), None);
+        backoff.failed();
+        backoff.failed();
+        assert_eq!(backoff.pause().map(|pause| pause.attempt), Some(2));
         backoff.went_well();
         assert_eq!(backoff.pause(), None);
     }

@@ -12,7 +12,7 @@ use rmcp::transport::streamable_http_client::{
     StreamableHttpError,
 };
 
-use super::lines::LONGEST_LINE;
+use super::session::SessionClient;
 
 /// How long a connection may take to come about.
 const CONNECT: Duration = Duration::from_secs(10);
@@ -23,14 +23,13 @@ const MOST_REDIRECTS: usize = 5;
 pub(super) fn transport(
     url: &str,
     headers: &BTreeMap<String, String>,
-) -> Result<StreamableHttpClientTransport<Client>, String> {
+) -> Result<StreamableHttpClientTransport<SessionClient>, String> {
     let parsed = Url::parse(url).map_err(|cause| format!("its url cannot be read: {cause}"))?;
     if !matches!(parsed.scheme(), "http" | "https") {
         return Err(format!("its url is neither http nor https: {}", parsed.scheme()));
     }
-    let client = client(&parsed, header_map(headers)?)?;
-    let mut config = StreamableHttpClientTransportConfig::with_uri(url);
-    config.max_sse_event_size = LONGEST_LINE;
+    let client = SessionClient(client(&parsed, header_map(headers)?)?);
+    let config = StreamableHttpClientTransportConfig::with_uri(url);
     Ok(StreamableHttpClientTransport::with_client(client, config))
 }
 

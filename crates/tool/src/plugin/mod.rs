@@ -15,6 +15,7 @@ mod http;
 mod line;
 mod lines;
 mod outcome;
+mod session;
 mod stderr;
 mod stdio;
 mod supervision;

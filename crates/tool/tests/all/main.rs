@@ -4,6 +4,8 @@
 
 /// The harness: a root, a neighbour that nobody may touch, and a door.
 mod stage;
+/// Somebody who remembers what is recorded.
+mod witness;
 
 /// What each builtin tool does and says.
 mod builtin;
@@ -11,7 +13,13 @@ mod builtin;
 mod builtin_bash;
 /// Tools for others.
 mod mcp;
+/// Plugins that are programs, good and hostile.
+mod plugin;
+/// Plugins that are servers on loopback.
+mod plugin_http;
 /// Everything that tries to get out.
 mod sandbox;
 /// Commands that try to get out.
 mod sandbox_shell;
+/// Plugins that others have written, where they are installed.
+mod third_party;

@@ -1,29 +1,23 @@
-//! Where the program is: tests of other crates do not get it built for them.
+//! Where a program of this crate is: tests of other crates do not get it built for them.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::OnceLock;
 use std::time::SystemTime;
 use std::{env, fs};
 
-const NAME: &str = "quipu-fake-agent";
-
-/// Returns the path of the program, built if it is not there or older than its sources.
+/// Returns the path of a program, built if it is not there or older than its sources.
 ///
 /// # Panics
 ///
 /// When it cannot be built: no test can go on without it.
-pub fn program() -> &'static Path {
-    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
-    PROGRAM.get_or_init(|| {
-        let folder = profile_folder();
-        let program = folder.join(NAME);
-        if !is_fresh(&program) {
-            build(&folder);
-        }
-        assert!(program.exists(), "{} was not built", program.display());
-        program
-    })
+pub(crate) fn built(name: &str) -> PathBuf {
+    let folder = profile_folder();
+    let program = folder.join(name);
+    if !is_fresh(&program) {
+        build(name, &folder);
+    }
+    assert!(program.exists(), "{} was not built", program.display());
+    program
 }
 
 /// Returns the folder of the running test's profile: `target/debug`.
@@ -53,10 +47,10 @@ fn newest_below(folder: &Path) -> Option<SystemTime> {
     times.max()
 }
 
-fn build(profile_folder: &Path) {
+fn build(name: &str, profile_folder: &Path) {
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
-    command.args(["build", "--quiet", "--package", "quipu-testkit", "--bin", NAME]);
+    command.args(["build", "--quiet", "--package", "quipu-testkit", "--bin", name]);
     command.current_dir(env!("CARGO_MANIFEST_DIR"));
     if let Some(target) = profile_folder.parent() {
         command.arg("--target-dir").arg(target);
@@ -68,5 +62,5 @@ fn build(profile_folder: &Path) {
         }
     }
     let status = command.status().expect("cargo runs the tests, so it can be run");
-    assert!(status.success(), "the fake agent cannot be built");
+    assert!(status.success(), "{name} cannot be built");
 }
