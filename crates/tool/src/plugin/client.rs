@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use rmcp::model::{ClientCapabilities, ClientConfig, Implementation};
+use rmcp::model::{ClientCapabilities, ClientConfig, Implementation, ProtocolVersion};
 use rmcp::service::NotificationContext;
 use rmcp::{ClientHandler, RoleClient};
 
@@ -20,7 +20,10 @@ pub(super) struct Ourselves {
 impl ClientHandler for Ourselves {
     fn get_info(&self) -> ClientConfig {
         let ourselves = Implementation::new("quipu", env!("CARGO_PKG_VERSION"));
-        ClientConfig::new(ClientCapabilities::default(), ourselves)
+        // Later versions have no greeting, and a server that takes us at our word would expect none.
+        let version = ProtocolVersion::LATEST_WITH_INITIALIZE;
+        let ourselves = ClientConfig::new(ClientCapabilities::default(), ourselves);
+        ourselves.with_protocol_version(version)
     }
 
     async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {

@@ -8,11 +8,12 @@ const MASK: &str = "***";
 const SHORTEST_SECRET: usize = 4;
 
 /// Returns the command or the address, without what looks like a secret.
-pub(super) fn shown_transport(transport: &PluginTransport) -> String {
-    match transport {
+pub(super) fn shown_transport(config: &PluginConfig) -> String {
+    let shown = match &config.transport {
         PluginTransport::Stdio { command, .. } => shown_command(command),
         PluginTransport::Http { url, .. } => shown_url(url),
-    }
+    };
+    without_secrets(&shown, config)
 }
 
 /// Returns a text without the secrets of a configuration, should it quote them.
@@ -24,9 +25,14 @@ pub(super) fn without_secrets(text: &str, config: &PluginConfig) -> String {
         }
     }
     if let PluginTransport::Http { url, .. } = &config.transport {
-        text = text.replace(url.as_str(), &shown_url(url));
-        if let Ok(url) = reqwest::Url::parse(url) {
-            text = text.replace(url.as_str(), &shown_url(url.as_str()));
+        let shown = shown_url(url);
+        text = text.replace(url.as_str(), &shown);
+        if let Ok(mut url) = reqwest::Url::parse(url) {
+            text = text.replace(url.as_str(), &shown);
+            // An HTTP client tells of the address without the user, but with the query.
+            let _ = url.set_username("");
+            let _ = url.set_password(None);
+            text = text.replace(url.as_str(), &shown);
         }
     }
     text
@@ -101,7 +107,9 @@ mod tests {
         let url = "http://me:pw@127.0.0.1:9/mcp?key=v".to_owned();
         let headers = [("Authorization".to_owned(), "Bearer abcdef".to_owned())].into();
         let config = PluginConfig::new("p", PluginTransport::Http { url, headers });
-        let text = "http://me:pw@127.0.0.1:9/mcp?key=v refused abcdef";
-        assert_eq!(without_secrets(text, &config), "http://127.0.0.1:9/mcp refused ***");
+        for user in ["me:pw@", ""] {
+            let text = format!("http://{user}127.0.0.1:9/mcp?key=v refused abcdef");
+            assert_eq!(without_secrets(&text, &config), "http://127.0.0.1:9/mcp refused ***");
+        }
     }
 }

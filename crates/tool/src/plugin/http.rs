@@ -8,14 +8,15 @@ use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Client, Url, redirect};
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::streamable_http_client::{
-    AuthRequiredError, InsufficientScopeError, StreamableHttpClientTransportConfig,
-    StreamableHttpError,
+    StreamableHttpClientTransportConfig, StreamableHttpError,
 };
 
 use super::session::SessionClient;
 
 /// How long a connection may take to come about.
 const CONNECT: Duration = Duration::from_secs(10);
+/// How much of a refusal is repeated, in characters.
+const LONGEST_SAYING: usize = 500;
 /// How often a request may be sent on to another address of the same server.
 const MOST_REDIRECTS: usize = 5;
 
@@ -35,31 +36,26 @@ pub(super) fn transport(
 
 /// Says what went wrong in the words of whoever has set the plugin up.
 pub(super) fn explain(error: &(dyn Error + 'static)) -> String {
-    let mut deepest = error;
-    let mut at = Some(error);
-    while let Some(error) = at {
-        if error.is::<AuthRequiredError>() {
-            return "HTTP 401 Unauthorized: it wants to know who asks (set `headers`)".to_owned();
+    match error.downcast_ref::<StreamableHttpError<reqwest::Error>>() {
+        Some(StreamableHttpError::AuthRequired(_)) => {
+            "HTTP 401 Unauthorized: it wants to know who asks (set `headers`)".to_owned()
         }
-        if error.is::<InsufficientScopeError>() {
-            return "HTTP 403 Forbidden: its `headers` do not open it".to_owned();
+        Some(StreamableHttpError::InsufficientScope(_)) => {
+            "HTTP 403 Forbidden: its `headers` do not open it".to_owned()
         }
-        if let Some(StreamableHttpError::UnexpectedServerResponse(said)) =
-            error.downcast_ref::<StreamableHttpError<reqwest::Error>>()
-        {
-            return said.chars().take(500).collect::<String>().trim_end_matches([':', ' ']).into();
+        Some(StreamableHttpError::UnexpectedServerResponse(said)) => {
+            let said: String = said.chars().take(LONGEST_SAYING).collect();
+            said.trim_end_matches([':', ' ']).to_owned()
         }
-        if let Some(error) = error.downcast_ref::<reqwest::Error>()
-            && error.is_connect()
-        {
-            return format!("it cannot be reached: {}", root_of(error));
+        Some(StreamableHttpError::Client(error)) if error.is_connect() => {
+            format!("it cannot be reached: {}", root_of(error))
         }
-        deepest = error;
-        at = error.source();
+        Some(StreamableHttpError::Client(error)) => root_of(error),
+        _ => root_of(error),
     }
-    deepest.to_string()
 }
 
+/// Returns the cause of all causes, which says most in the fewest words.
 fn root_of(error: &dyn Error) -> String {
     let mut root = error.to_string();
     let mut at = error.source();

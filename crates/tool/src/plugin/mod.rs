@@ -24,8 +24,6 @@ mod trouble;
 
 use std::sync::Arc;
 
-use tokio::time::Instant;
-
 use crate::{CallContext, Tool};
 use catalogue::Offer;
 pub use config::{PluginConfig, PluginTransport};
@@ -166,7 +164,7 @@ impl Plugins {
 /// Returns what a plugin has to offer. Brings it up if need be.
 async fn offers(plugin: &Arc<Plugin>, context: &CallContext) -> Result<Arc<Vec<Offer>>, Trouble> {
     let patience = plugin.config.timeout;
-    let connection = plugin.connection(Instant::now() + patience, context).await?;
+    let connection = plugin.connection(context).await?;
     connection.offers(patience).await.map_err(|no_list| {
         let trouble = match no_list {
             NoResult::Refused(reason) | NoResult::Nonsense(reason) => connection.trouble(reason),

@@ -46,11 +46,9 @@ impl Plugin {
         }
     }
 
-    /// Returns a connection to it. Brings it up if need be, after a pause if it failed before, but
-    /// waits no longer than until `deadline` for that pause to end.
+    /// Returns a connection to it. Brings it up if need be, after a pause if it failed before.
     pub(super) async fn connection(
         &self,
-        deadline: Instant,
         context: &CallContext,
     ) -> Result<Arc<Connection>, Trouble> {
         loop {
@@ -66,7 +64,7 @@ impl Plugin {
             }
             let pause = self.state().backoff.pause();
             if let Some(pause) = pause {
-                self.wait_out(pause, deadline, context).await?;
+                self.wait_out(pause, context).await?;
             }
             return self.start(context).await;
         }
@@ -145,12 +143,9 @@ impl Plugin {
         self.current().filter(|current| Arc::ptr_eq(current, &connection))
     }
 
-    async fn wait_out(
-        &self,
-        pause: Pause,
-        deadline: Instant,
-        context: &CallContext,
-    ) -> Result<(), Trouble> {
+    /// Waits until a pause is over, but no longer than a call may take.
+    async fn wait_out(&self, pause: Pause, context: &CallContext) -> Result<(), Trouble> {
+        let deadline = Instant::now() + self.config.timeout;
         let delay = pause.until.saturating_duration_since(Instant::now());
         let facts = json!({ "attempt": pause.attempt, "delay_ms": millis(delay) });
         self.note("plugin_restarting", facts, context);
@@ -173,7 +168,7 @@ impl Plugin {
             Ok(connection) => {
                 let connection = Arc::new(connection);
                 let mut facts = connection.introduction();
-                facts["transport"] = json!(shown_transport(&self.config.transport));
+                facts["transport"] = json!(shown_transport(&self.config));
                 facts["duration_ms"] = json!(millis(began.elapsed()));
                 self.note("plugin_started", facts, context);
                 connection.heap.record(&self.config.name, context);
@@ -194,7 +189,7 @@ impl Plugin {
     fn failed(&self, trouble: &Trouble, context: &CallContext) {
         let mut facts = json!({
             "reason": self.disclose(&trouble.reason),
-            "transport": shown_transport(&self.config.transport),
+            "transport": shown_transport(&self.config),
         });
         if let Some(said) = &trouble.stderr {
             facts["stderr"] = json!(self.disclose(said));

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rmcp::model::{JsonObject, RequestId};
 use serde_json::Value;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::timeout;
 
 use super::catalogue::Offer;
 use super::connection::{Connection, NoResult};
@@ -36,15 +36,14 @@ impl PluginTool {
             }
         };
         let patience = self.plugin.config.timeout;
-        let asked_at = Instant::now();
-        let connection = match self.plugin.connection(asked_at + patience, context).await {
+        let connection = match self.plugin.connection(context).await {
             Ok(connection) => connection,
             Err(trouble) => return self.unusable(&trouble.to_string()),
         };
         let call = Underway::new(&self.plugin, &connection, context);
         let answering = call.answer(&self.name, arguments);
         // The time to come up is the plugin's own, and not that of a call.
-        match timeout_at(Instant::now() + patience, answering).await {
+        match timeout(patience, answering).await {
             Ok(Ok(answer)) => answer,
             Ok(Err(reason)) => self.unusable(&reason),
             Err(_) => Answer::failed(format!("timed out after {patience:?}")),
