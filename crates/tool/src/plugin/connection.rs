@@ -190,7 +190,7 @@ impl Connection {
 
     /// Tells whether it has ended.
     pub(super) fn is_over(&self) -> bool {
-        self.peer.is_transport_closed()
+        self.peer.is_transport_closed() || self.program.as_ref().is_some_and(Program::has_ended)
     }
 
     /// Returns how it ended.

@@ -64,6 +64,11 @@ impl Program {
         Ok((Program { stderr, goodbye, stop, ended }, Lines::new(stdout, stdin, heap)))
     }
 
+    /// Tells whether it has ended.
+    pub(super) fn has_ended(&self) -> bool {
+        self.ended.borrow().is_some()
+    }
+
     /// Waits until it has ended, if it is about to, and returns how.
     pub(super) async fn how_it_ended(&self, patience: Duration) -> Option<String> {
         let mut ended = self.ended.clone();

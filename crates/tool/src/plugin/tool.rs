@@ -136,7 +136,10 @@ impl Drop for Underway<'_> {
             if let Ok(_check) = check
                 && !connection.answers().await
             {
-                let trouble = connection.trouble("it does not answer any more");
+                let trouble = match connection.is_over() {
+                    true => connection.how_it_ended().await,
+                    false => connection.trouble("it does not answer any more"),
+                };
                 plugin.retire(&connection, &trouble, &context);
             }
         });

@@ -15,7 +15,7 @@ use crate::witness::{Seen, step};
 /// Longer than anything here takes on a slow machine; a test that gets here has failed.
 const FAR_TOO_LONG: Duration = Duration::from_secs(120);
 /// How long a call of a plugin that does not answer is waited for.
-const SHORT: Duration = Duration::from_millis(300);
+const SHORT: Duration = Duration::from_millis(1500);
 
 /// A run with one plugin, `fake`.
 struct Run {
@@ -216,11 +216,59 @@ async fn a_plugin_that_crashes_fails_its_call_only_and_is_started_again() {
 #[tokio::test]
 async fn a_plugin_that_hangs_fails_its_call_only_and_is_started_again() {
     let run = impatient_run(&echoing(json!({ "hang": ["hang"] })));
-    assert_eq!(run.error("hang").await, "timed out after 300ms");
+    assert_eq!(run.error("hang").await, "timed out after 1.5s");
     run.echoes().await;
     let expected = ["plugin_started", "plugin_failed", "plugin_restarting", "plugin_started"];
     assert_eq!(run.seen.subtypes(), expected);
     assert_eq!(run.seen.facts("plugin_failed")[0]["reason"], "it does not answer any more");
+}
+
+#[tokio::test]
+async fn a_plugin_that_does_not_even_read_fails_its_call_and_leaves_no_process_behind() {
+    let dir = tempfile::tempdir().unwrap();
+    let pid = dir.path().join("pid");
+    let run = impatient_run(&echoing(json!({ "hang": [{ "child": pid }, "hang"] })));
+    assert_eq!(run.error("hang").await, "timed out after 1.5s");
+    // More than a pipe holds, to somebody who does not read: none of it may hold us up.
+    let hang = run.plugins.tool("fake", "echo", &run.context).await.unwrap();
+    let answer = hang.call(json!({ "a": "x".repeat(1 << 20) }), &run.context).await;
+    assert!(answer.is_completed(), "the plugin was started anew for it: {:?}", answer.error);
+    eventually("it dies", || !lives(&pid)).await;
+
+    let run = impatient_run(&json!({ "tools": { "deaf": [{ "sleep_ms": 100_000 }] } }));
+    let deaf = run.plugins.tool("fake", "deaf", &run.context).await.unwrap();
+    let large = json!({ "a": "x".repeat(1 << 20) });
+    let (one, two) =
+        tokio::join!(deaf.call(large.clone(), &run.context), deaf.call(large, &run.context));
+    for answer in [one, two] {
+        assert_eq!(answer.error.as_deref(), Some("timed out after 1.5s"));
+    }
+    run.plugins.close().await;
+}
+
+#[tokio::test]
+async fn a_call_that_is_stopped_has_a_result_and_the_plugin_is_told() {
+    let dir = tempfile::tempdir().unwrap();
+    let log = dir.path().join("log");
+    let mut script = echoing(json!({ "slow": [{ "later_ms": 100_000 }, "echo"] }));
+    script["log"] = json!(log);
+    let run = run(&script);
+    let mut router = Router::default();
+    router.register(run.plugins.tool("fake", "slow", &run.context).await.unwrap()).unwrap();
+    let (stop, stopped) = tokio::sync::watch::channel(None);
+    let context = CallContext { stop: stopped, ..run.context.clone() };
+    let (name, input) = ("fake_slow".to_owned(), json!({}));
+    let call = Call { name, input, call_id: None, timeout: None };
+    let read = || fs::read_to_string(&log).unwrap_or_default();
+    let stopping = async {
+        eventually("it is asked", || read().contains("tools/call")).await;
+        stop.send(Some(quipu_process::StopReason::Canceled)).unwrap();
+    };
+    let (answer, ()) = tokio::join!(router.call(call, &context), stopping);
+    assert_eq!(answer.error.as_deref(), Some("canceled"));
+    eventually("it is told", || read().contains("notifications/cancelled")).await;
+    run.echoes().await;
+    assert_eq!(run.seen.subtypes(), ["plugin_started"]);
 }
 
 #[tokio::test]
@@ -310,7 +358,7 @@ async fn a_slow_plugin_that_still_answers_stays_and_is_told_that_nobody_waits() 
     let mut script = echoing(json!({ "slow": [{ "later_ms": 100_000 }, "echo"] }));
     script["log"] = json!(log);
     let run = impatient_run(&script);
-    assert_eq!(run.error("slow").await, "timed out after 300ms");
+    assert_eq!(run.error("slow").await, "timed out after 1.5s");
     run.echoes().await;
     assert_eq!(run.seen.subtypes(), ["plugin_started"]);
     let log = fs::read_to_string(&log).unwrap();
@@ -394,7 +442,7 @@ async fn a_plugin_that_does_not_come_up_says_why_and_fails_the_call() {
         env: Default::default(),
         dir: None,
     };
-    let late = "it did not come up within 300ms; it said last: waiting";
+    let late = "it did not come up within 1.5s; it said last: waiting";
     let cases = [
         (PluginConfig { start_timeout: FAR_TOO_LONG, ..config(&exits) }, why),
         (PluginConfig { start_timeout: SHORT, ..config(&hangs) }, late),
@@ -435,9 +483,14 @@ async fn a_plugin_that_crashes_at_its_first_start_is_well_at_the_second() {
 
 #[tokio::test]
 async fn a_plugin_that_crashes_between_calls_fails_none() {
-    let run = run(&echoing(json!({ "bomb": ["echo", { "later_ms": 50 }, { "exit": 9 }] })));
+    let dir = tempfile::tempdir().unwrap();
+    let pid = dir.path().join("pid");
+    let bomb = json!([{ "child": pid }, "echo", { "later_ms": 50 }, { "exit": 9 }]);
+    let run = run(&echoing(json!({ "bomb": bomb })));
     assert!(run.call("bomb", json!({})).await.is_completed());
-    tokio::time::sleep(Duration::from_secs(1)).await;
+    // What it has started goes with it.
+    eventually("it dies", || !lives(&pid)).await;
+    tokio::time::sleep(Duration::from_millis(100)).await;
     run.echoes().await;
     let expected = ["plugin_started", "plugin_failed", "plugin_restarting", "plugin_started"];
     assert_eq!(run.seen.subtypes(), expected);
