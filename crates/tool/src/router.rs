@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use quipu_process::{StopReason, stop_beyond};
+use quipu_process::{GRACE, StopReason, stop_beyond};
 use serde_json::Value;
 
 use crate::answer::Answer;
@@ -16,6 +16,9 @@ use crate::context::CallContext;
 use crate::cut::cut_for_caller;
 use crate::recording::OpenCall;
 use crate::spec::{Calling, Tool, ToolSpec};
+
+/// How long a tool that ends by itself has to do so: what it runs has [`GRACE`].
+const FAREWELL: Duration = GRACE.saturating_add(Duration::from_secs(1));
 
 /// Names to tools. A step that may use some of them has a router with those.
 #[derive(Clone, Default)]
@@ -98,7 +101,7 @@ impl Router {
                 let timeout = call.timeout.unwrap_or(context.timeout);
                 // Within a future, so that a panic before the first wait is caught too.
                 let calling = Box::pin(async { tool.call(call.input, &context).await });
-                supervised(calling, timeout, &context).await
+                supervised(calling, timeout, tool.ends_by_itself(), &context).await
             }
             None => Answer::failed(self.unknown(&call.name)),
         };
@@ -116,17 +119,29 @@ impl Router {
 }
 
 /// Waits for a call no longer than it may take.
-async fn supervised(calling: Calling<'_>, timeout: Duration, context: &CallContext) -> Answer {
+async fn supervised(
+    calling: Calling<'_>,
+    timeout: Duration,
+    ends_by_itself: bool,
+    context: &CallContext,
+) -> Answer {
     let mut stop = context.stop.clone();
-    tokio::select! {
+    let mut calling = Caught(AssertUnwindSafe(calling));
+    let reason = tokio::select! {
         biased;
-        reason = stop_beyond(&mut stop, None) => Answer::failed(match reason {
-            StopReason::TimedOut => "canceled: the step took too long",
-            StopReason::Canceled | StopReason::Now => "canceled",
-        }),
-        answer = Caught(AssertUnwindSafe(calling)) => answer,
-        () = tokio::time::sleep(timeout) => Answer::failed(format!("timed out after {timeout:?}")),
+        reason = stop_beyond(&mut stop, None) => reason,
+        answer = &mut calling => return answer,
+        () = tokio::time::sleep(timeout) => {
+            return Answer::failed(format!("timed out after {timeout:?}"));
+        }
+    };
+    if ends_by_itself && let Ok(answer) = tokio::time::timeout(FAREWELL, calling).await {
+        return answer;
     }
+    Answer::failed(match reason {
+        StopReason::TimedOut => "canceled: the step took too long",
+        StopReason::Canceled | StopReason::Now => "canceled",
+    })
 }
 
 /// A call whose panic is an answer.

@@ -12,6 +12,12 @@ pub trait Tool: Send + Sync {
     /// Returns what others are told of it.
     fn spec(&self) -> &ToolSpec;
 
+    /// Tells whether it watches the context's signal to stop and soon ends by itself, so that what it
+    /// has by then is not lost. Any other tool is dropped at once.
+    fn ends_by_itself(&self) -> bool {
+        false
+    }
+
     /// Does what it does. It may be dropped at any point: then it has been given up.
     ///
     /// Nobody but a router calls this; the router records the call and its result, so a tool only

@@ -90,3 +90,20 @@ async fn a_command_has_a_scratch_directory_while_it_lasts() {
     assert_eq!(lines[..2], ["x", "700"]);
     assert!(!std::path::Path::new(lines[2]).exists(), "{}", lines[2]);
 }
+
+#[tokio::test]
+async fn what_a_canceled_command_wrote_is_not_lost() {
+    let stage = Stage::new();
+    let started = stage.root().join("started");
+    let calling = stage
+        .call("Bash", json!({ "command": "echo half of it; touch started; sleep 600 & wait" }));
+    let cancel_when_started = async {
+        while !started.exists() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        stage.stop.send_replace(Some(StopReason::Canceled));
+    };
+    let (answer, ()) = tokio::join!(calling, cancel_when_started);
+    assert_eq!(answer.error.as_deref(), Some("canceled"));
+    assert!(answer.text().contains("half of it"), "{}", answer.text());
+}

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use quipu_event::payload::ToolStatus;
-use quipu_process::{Exit, Running, Spawn, StopReason};
+use quipu_process::{Exit, Running, Spawn, StopReason, StopSignal, stop_beyond};
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
@@ -94,7 +94,8 @@ impl Bash {
         };
         let running = spawn.start().await.map_err(|cause| cannot(&cause))?;
         let timeout = arguments.whole("timeout_seconds").unwrap_or(TIMEOUT);
-        let ended = Ended::of(running, Duration::from_secs(timeout)).await;
+        let patience = Duration::from_secs(timeout);
+        let ended = Ended::of(running, patience, context.stop.clone()).await;
         let ended =
             ended.map_err(|cause| Trouble::Failed(format!("the command is lost: {cause}")))?;
         Ok(ended.into_answer(timeout, &self.confinement))
@@ -130,6 +131,10 @@ impl Bash {
 impl Tool for Bash {
     fn spec(&self) -> &ToolSpec {
         &self.spec
+    }
+
+    fn ends_by_itself(&self) -> bool {
+        true
     }
 
     fn call<'a>(&'a self, input: Value, context: &'a CallContext) -> Calling<'a> {
@@ -176,7 +181,11 @@ struct Ended {
 }
 
 impl Ended {
-    async fn of(mut running: Running, timeout: Duration) -> std::io::Result<Ended> {
+    async fn of(
+        mut running: Running,
+        timeout: Duration,
+        mut asked: StopSignal,
+    ) -> std::io::Result<Ended> {
         let (tell, stop) = watch::channel(None);
         let (stdout, stderr) = (running.take_stdout(), running.take_stderr());
         let ending = async {
@@ -186,19 +195,30 @@ impl Ended {
         };
         let late = async {
             tokio::time::sleep(timeout).await;
-            tell.send_replace(Some(StopReason::TimedOut));
+            tell.send_if_modified(|known| {
+                known.is_none() && known.replace(StopReason::TimedOut).is_none()
+            });
             std::future::pending::<Infallible>().await
+        };
+        let canceled = async {
+            let mut known = None;
+            loop {
+                known = Some(stop_beyond(&mut asked, known).await);
+                tell.send_replace(known);
+            }
         };
         tokio::select! {
             ended = ending => ended,
             never = late => match never {},
+            never = canceled => match never {},
         }
     }
 
     fn into_answer(self, timeout: u64, confinement: &Confinement) -> Answer {
         let (stdout, stderr) = (self.stdout.into_text(), self.stderr.into_text());
         let trouble = match self.exit.stopped() {
-            Some(_) => Some(format!("timed out after {timeout} s")),
+            Some(StopReason::TimedOut) => Some(format!("timed out after {timeout} s")),
+            Some(StopReason::Canceled | StopReason::Now) => Some("canceled".to_owned()),
             None => self.exit.trouble(),
         };
         let Some(trouble) = trouble else {
