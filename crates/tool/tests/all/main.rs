@@ -13,8 +13,10 @@ mod builtin;
 mod builtin_bash;
 /// Tools for others.
 mod mcp;
-/// Plugins that are programs, good and hostile.
+/// Plugins that are programs and do well.
 mod plugin;
+/// Plugins that are programs and do badly.
+mod plugin_hostile;
 /// Plugins that are servers on loopback.
 mod plugin_http;
 /// Everything that tries to get out.
