@@ -110,7 +110,7 @@ coverage: ## Prints line coverage of event and journal; fails unless both are ab
 FUZZ := RUSTC_BOOTSTRAP=1 $(CARGO) fuzz run --fuzz-dir fuzz --target-dir fuzz/target -s none
 FUZZ_TARGETS ?= $(basename $(notdir $(wildcard fuzz/fuzz_targets/*.rs)))
 
-fuzz: ## Feeds the line decoder, every normaliser, the workflow languages and the reader of plugins hostile bytes for FUZZ_SECONDS (60) each.
+fuzz: ## Feeds the line decoder, every normaliser, the workflow languages and both ends of MCP hostile bytes for FUZZ_SECONDS (60) each.
 	$(call with,fuzz,$(MAKE) --no-print-directory $(FUZZ_TARGETS:%=fuzz-%))
 
 # The seeds of a normaliser are its cases.
@@ -124,6 +124,10 @@ fuzz-normalize_%:
 fuzz-decode_line:
 	@mkdir -p fuzz/corpus/decode_line
 	$(FUZZ) decode_line fuzz/corpus/decode_line fuzz/seeds/decode_line -- -max_total_time=$(FUZZ_SECONDS)
+
+fuzz-mcp_server:
+	@mkdir -p fuzz/corpus/mcp_server
+	$(FUZZ) mcp_server fuzz/corpus/mcp_server fuzz/seeds/mcp_server -- -max_total_time=$(FUZZ_SECONDS) -max_len=8192
 
 fuzz-template fuzz-expression fuzz-shell fuzz-plugin_line: fuzz-%:
 	@mkdir -p fuzz/corpus/$*

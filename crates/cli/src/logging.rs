@@ -9,8 +9,9 @@ use crate::live::print_above;
 /// Starts telling warnings and errors, and more with each `-v`. `QUIPU_LOG` overrules.
 pub(crate) fn start(verbose: u8) {
     let level = match verbose {
-        // A recorder that stops says so to its caller, and the command tells it with a hint.
-        0 => "warn,quipu_journal::sink=off",
+        // A recorder that stops says so to its caller, and the command tells it with a hint; what
+        // MCP peers do wrong is answered to them.
+        0 => "warn,quipu_journal::sink=off,rmcp=off",
         1 => "info",
         2 => "debug",
         _ => "trace",

@@ -18,6 +18,7 @@ use clap::Parser;
 use mimalloc::MiMalloc;
 
 use args::Args;
+use commands::Command;
 use exit::Exit;
 use output::Screen;
 use settings::Settings;
@@ -46,6 +47,10 @@ fn main() -> ExitCode {
 }
 
 fn run(args: Args) -> anyhow::Result<Exit> {
+    if let Command::McpServe(args) = &args.command {
+        // An agent waits for it before it begins, and it needs none of what follows.
+        return commands::mcp_serve::run(args);
+    }
     let settings = Settings::load(&args.global)?;
     logging::start(args.global.verbose);
     let screen = Screen::new(settings.color.value, args.global.json);

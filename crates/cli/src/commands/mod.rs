@@ -5,6 +5,8 @@ mod config;
 mod demo;
 mod ls;
 mod man;
+mod mcp;
+pub(crate) mod mcp_serve;
 mod normalize;
 mod record;
 mod repair;
@@ -37,12 +39,14 @@ pub(crate) enum Command {
     Tree(tree::Args),
     Tail(tail::Args),
     Stats(stats::Args),
+    Mcp(mcp::Args),
     Verify(verify::Args),
     Repair(repair::Args),
     Schema(schema::Args),
     Config(config::Args),
     Completions(completions::Args),
     Man(man::Args),
+    McpServe(mcp_serve::Args),
 }
 
 /// Runs one command.
@@ -60,11 +64,13 @@ pub(crate) fn dispatch(context: Context, command: Command) -> anyhow::Result<Exi
         Command::Tree(args) => tree::run(&context, args),
         Command::Tail(args) => tail::run(&context, args),
         Command::Stats(args) => stats::run(&context, args),
+        Command::Mcp(args) => mcp::run(&context, args),
         Command::Verify(args) => verify::run(&context, args),
         Command::Repair(args) => repair::run(&context, args),
         Command::Schema(args) => schema::run(&context, args),
         Command::Config(args) => config::run(&context, args),
         Command::Completions(args) => completions::run(&context, args),
         Command::Man(args) => man::run(&context, args),
+        Command::McpServe(args) => mcp_serve::run(&args),
     }
 }

@@ -14,7 +14,6 @@ use crate::format::entry::short_id;
 use crate::format::status::Standing;
 use crate::format::visible::one_line;
 use crate::format::{count, span, style};
-use crate::output::Screen;
 
 /// How many columns each level of the tree stands in.
 const INDENT: usize = 3;
@@ -80,9 +79,29 @@ fn print(context: &Context, run: &RunId, args: &Args) -> anyhow::Result<Exit> {
         let fold_above = if args.all { usize::MAX } else { RenderOptions::default().fold_above };
         let rows = render(&tree, &RenderOptions { fold_above });
         let drawing = Drawing { layout: &layout, rows: &rows, depth: args.depth };
-        drawing.print(context.screen)?;
+        let mut out = context.screen.stdout();
+        drawing.write(&mut out)?;
+        out.flush()?;
     }
     Ok(loader.damage.conclude(Some(run)))
+}
+
+/// Returns the tree of `run` and of the runs it called, as text without colours, if it has any event.
+pub(crate) fn drawn(
+    layout: &Layout,
+    run: &RunId,
+    depth: Option<usize>,
+) -> anyhow::Result<Option<String>> {
+    let mut loader = Loader { layout, damage: DamageCount::default(), failure: None };
+    let Some(tree) = loader.load(run)? else { return Ok(None) };
+    let tree = join(tree, &mut |child| loader.find(child));
+    if let Some(failure) = loader.failure {
+        return Err(failure);
+    }
+    let rows = render(&tree, &RenderOptions::default());
+    let mut out = anstream::StripStream::new(Vec::new());
+    Drawing { layout, rows: &rows, depth }.write(&mut out)?;
+    Ok(Some(String::from_utf8_lossy(&out.into_inner()).into_owned()))
 }
 
 /// Reads runs and keeps in mind what was wrong with them.
@@ -124,8 +143,7 @@ struct Drawing<'a> {
 }
 
 impl Drawing<'_> {
-    fn print(&self, screen: Screen) -> io::Result<()> {
-        let mut out = screen.stdout();
+    fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         let deepest = self.depth.unwrap_or(usize::MAX);
         let state = self.state_of(&self.rows[0]);
         for (at, row) in self.rows.iter().enumerate() {
@@ -135,9 +153,9 @@ impl Drawing<'_> {
             let below = &self.rows[at + 1..];
             let below = &below[..below.iter().take_while(|r| depth_of(r) > depth_of(row)).count()];
             let hidden = if depth_of(row) == deepest { below.len() } else { 0 };
-            self.print_row(&mut out, row, &state, iterations(row, below), hidden)?;
+            self.print_row(out, row, &state, iterations(row, below), hidden)?;
         }
-        out.flush()
+        Ok(())
     }
 
     fn print_row(

@@ -39,6 +39,11 @@ impl DamageCount {
         self.lines += lines;
     }
 
+    /// Returns how many lines were damaged.
+    pub(crate) fn lines(self) -> u64 {
+        self.lines
+    }
+
     /// Adds the damage met elsewhere.
     pub(crate) fn merge(&mut self, other: DamageCount) {
         self.lines += other.lines;

@@ -27,6 +27,8 @@ mod lifecycle;
 mod live;
 /// Runs listed, newest first, by their heads and tails.
 mod ls;
+/// Transcripts for agents, through a real MCP client; and the pipe to the tools of a run.
+mod mcp;
 /// What an agent left becomes events, and what is broken is told with its place.
 mod normalize;
 /// Real workflow files, where they are at hand, run to their ends.

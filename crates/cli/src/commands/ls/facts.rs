@@ -10,26 +10,26 @@ use quipu_journal::{RunListing, RunState};
 use crate::format::status::Standing;
 
 /// What a list shows of a run. Whatever is not known is absent.
-pub(super) struct Facts {
-    pub(super) run_id: RunId,
-    pub(super) path: PathBuf,
-    pub(super) bytes: u64,
-    pub(super) parent: Option<RunId>,
-    pub(super) name: Option<String>,
-    pub(super) kind: Option<RunKind>,
-    pub(super) standing: Standing,
-    pub(super) started: Option<Timestamp>,
-    pub(super) ended: Option<Timestamp>,
-    pub(super) duration_ms: Option<u64>,
-    pub(super) events: Option<u64>,
-    pub(super) tokens: Option<TokenCounts>,
-    pub(super) agents: Vec<String>,
+pub(crate) struct Facts {
+    pub(crate) run_id: RunId,
+    pub(crate) path: PathBuf,
+    pub(crate) bytes: u64,
+    pub(crate) parent: Option<RunId>,
+    pub(crate) name: Option<String>,
+    pub(crate) kind: Option<RunKind>,
+    pub(crate) standing: Standing,
+    pub(crate) started: Option<Timestamp>,
+    pub(crate) ended: Option<Timestamp>,
+    pub(crate) duration_ms: Option<u64>,
+    pub(crate) events: Option<u64>,
+    pub(crate) tokens: Option<TokenCounts>,
+    pub(crate) agents: Vec<String>,
     /// Whether only a look at all its lines can tell its tokens.
-    pub(super) has_no_sum: bool,
+    pub(crate) has_no_sum: bool,
 }
 
 impl Facts {
-    pub(super) fn of(run: RunListing, now: Timestamp) -> Self {
+    pub(crate) fn of(run: RunListing, now: Timestamp) -> Self {
         let first = Beginning::of(run.first.as_deref());
         let end = completed(run.last.as_deref());
         let started = run.first.as_ref().map(|first| first.timestamp);

@@ -8,7 +8,7 @@ mod wire;
 use std::io::{self, Write};
 
 use quipu_event::{RunId, Timestamp};
-use quipu_journal::{Clock, SystemClock, map_runs_unordered};
+use quipu_journal::{Clock, Layout, ReadError, SystemClock, map_runs_unordered};
 
 use crate::Context;
 use crate::cores;
@@ -17,8 +17,9 @@ use crate::format::note::{hint, note};
 use crate::format::table::{Cell, Column, Table};
 use crate::format::{count, span, style};
 use crate::output::Screen;
-use facts::Facts;
+pub(crate) use facts::Facts;
 use short_ids::ShortIds;
+pub(crate) use usage_scan::fill_in as fill_in_tokens;
 
 /// Says what time it is, instead of the clock. For tests.
 const NOW: &str = "QUIPU__NOW";
@@ -53,7 +54,7 @@ pub(crate) struct Args {
 pub(crate) fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
     let now = now()?;
     let layout = context.settings.layout();
-    let mut facts = map_runs_unordered(&layout, |run| Facts::of(run, now))?;
+    let mut facts = newest_first(&layout, now)?;
     let storage = layout.storage().display();
     if facts.is_empty() {
         note(&format!("there are no runs in {storage} yet"));
@@ -61,7 +62,6 @@ pub(crate) fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
         return Ok(Exit::Ok);
     }
     let total = facts.len();
-    facts.sort_by(|a, b| b.started.cmp(&a.started).then_with(|| a.run_id.cmp(&b.run_id)));
     let every_id: Vec<RunId> = facts.iter().map(|run| run.run_id.clone()).collect();
     let ids = (!context.screen.json).then(|| ShortIds::of(every_id.iter()));
     facts.retain(|run| args.take(run));
@@ -70,12 +70,19 @@ pub(crate) fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
         note(&format!("none of {} in {storage} matches", count::of(total as u64, "run")));
         return Ok(Exit::Ok);
     }
-    usage_scan::fill_in(&mut facts);
+    fill_in_tokens(&mut facts);
     match ids {
         Some(ids) => print_table(context.screen, &facts, &ids, now)?,
         None => print_json(context.screen, &facts)?,
     }
     Ok(Exit::Ok)
+}
+
+/// Returns what there is to say of all runs, the one that began last first.
+pub(crate) fn newest_first(layout: &Layout, now: Timestamp) -> Result<Vec<Facts>, ReadError> {
+    let mut facts = map_runs_unordered(layout, |run| Facts::of(run, now))?;
+    facts.sort_by(|a, b| b.started.cmp(&a.started).then_with(|| a.run_id.cmp(&b.run_id)));
+    Ok(facts)
 }
 
 impl Args {
@@ -92,7 +99,7 @@ impl Args {
     }
 }
 
-fn now() -> anyhow::Result<Timestamp> {
+pub(crate) fn now() -> anyhow::Result<Timestamp> {
     match std::env::var(NOW) {
         Ok(text) => Timestamp::parse(&text)
             .map_err(|error| UserError::new(format!("${NOW}: {error}")).into()),

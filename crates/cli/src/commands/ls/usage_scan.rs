@@ -14,7 +14,7 @@ use crate::cores;
 const LARGEST: u64 = 64 * 1024 * 1024;
 
 /// Fills in the tokens that only a look at all lines can tell.
-pub(super) fn fill_in(runs: &mut [Facts]) {
+pub(crate) fn fill_in(runs: &mut [Facts]) {
     let is_unknown = |run: &Facts| run.has_no_sum && run.bytes <= LARGEST;
     let unknown: Vec<&Path> =
         runs.iter().filter(|run| is_unknown(run)).map(|run| run.path.as_path()).collect();

@@ -28,7 +28,7 @@ impl Filter<'_> {
 }
 
 /// Tells whether `kind` is `wanted` or a kind of it: `tool`, `tool.*` and `to*` take `tool.call`.
-fn is_of_type(kind: &str, wanted: &str) -> bool {
+pub(crate) fn is_of_type(kind: &str, wanted: &str) -> bool {
     if let Some(beginning) = wanted.strip_suffix('*') {
         return kind.starts_with(beginning);
     }
@@ -37,7 +37,7 @@ fn is_of_type(kind: &str, wanted: &str) -> bool {
 }
 
 /// Tells whether `path` is `wanted` or lies inside it.
-fn is_inside(path: &str, wanted: &str) -> bool {
+pub(crate) fn is_inside(path: &str, wanted: &str) -> bool {
     path.strip_prefix(wanted)
         .is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[', '/']))
 }

@@ -1,7 +1,7 @@
 //! `quipu show`: a transcript, as a person reads it.
 
 mod excerpt;
-mod filter;
+pub(crate) mod filter;
 mod needle;
 mod page;
 mod paper;

@@ -87,6 +87,14 @@ fn chosen(layout: &Layout, names: &[String]) -> anyhow::Result<Vec<RunId>> {
     Ok(runs)
 }
 
+/// Returns one run in numbers, and how many of its lines are damaged.
+pub(crate) fn numbers_of(layout: &Layout, run: &RunId) -> anyhow::Result<Value> {
+    let gathered = gather::gather(layout, std::slice::from_ref(run), &[])?;
+    let mut numbers = json_of(&gathered, &[]);
+    numbers["damaged_lines"] = gathered.damage.lines().into();
+    Ok(numbers)
+}
+
 /// Returns everything, or with --by those tables alone.
 fn json_of(gathered: &Gathered, by: &[By]) -> Value {
     let mut all = gathered.summary.to_json();
