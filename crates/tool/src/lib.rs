@@ -32,6 +32,9 @@
 //! - A plugin that hangs fails its call only and is started again.
 //! - A plugin that answers garbage fails its call only and is started again.
 //! - A plugin that is closed leaves no process behind.
+//! - Whatever a client sends the server survives.
+//! - What is no message is answered with an error and the connection goes on.
+//! - A call that its client cancels is dropped.
 //!
 //! # What it refuses to do
 //!
