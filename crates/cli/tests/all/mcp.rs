@@ -63,7 +63,7 @@ fn recorded() -> Session {
     let session = Session::new();
     let message = |text: &str| {
         let content = json!([{"type": "text", "fidelity": "agent_emitted", "text": text}]);
-        json!({"type": "message.assistant", "path": "build", "payload": {"role": "assistant", "content": content}})
+        json!({"type": "message.assistant", "path": "build", "payload": {"role": "assistant", "blocks": content}})
             .to_string()
     };
     let step = |kind: &str, status: Value| {
