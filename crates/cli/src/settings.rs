@@ -1,5 +1,7 @@
 //! Settings: flags over `QUIPU_*` variables over the nearest `quipu.toml` over defaults.
 
+mod plugins;
+
 use std::collections::BTreeMap;
 use std::env;
 use std::fmt;
@@ -8,9 +10,11 @@ use std::time::Duration;
 
 use quipu_journal::{Durability, Layout};
 use quipu_workflow::agent::ProviderSettings;
+use quipu_workflow::toolbox::PluginConfig;
 use serde::Deserialize;
 
 use crate::args::Global;
+use plugins::PluginTable;
 
 /// The name of the settings file.
 const FILE_NAME: &str = "quipu.toml";
@@ -27,6 +31,8 @@ pub(crate) struct Settings {
     pub(crate) mask_env: Setting<Vec<String>>,
     /// Programs, models and addresses of agents, by provider.
     pub(crate) providers: Setting<BTreeMap<String, ProviderSettings>>,
+    /// MCP servers whose tools workflows can use, by name.
+    pub(crate) plugins: Setting<BTreeMap<String, PluginConfig>>,
 }
 
 /// A value and where it came from.
@@ -111,6 +117,7 @@ struct SettingsFile {
     mask: Option<MaskChoice>,
     mask_env: Option<Vec<String>>,
     providers: Option<BTreeMap<String, ProviderTable>>,
+    plugins: Option<BTreeMap<String, PluginTable>>,
 }
 
 /// What a `quipu.toml` may say of a provider: `[providers.claude]`.
@@ -151,6 +158,7 @@ impl Settings {
             Some(dir) => dir.join(storage),
             None => storage,
         };
+        let plugins = file.plugins.map(|tables| plugins::configured(tables, &path)).transpose()?;
         Ok(Settings {
             file: found_at,
             storage: pick(
@@ -191,6 +199,12 @@ impl Settings {
                     let settings = tables.map(|(name, table)| (name, table.into())).collect();
                     (settings, from_file(&path))
                 }),
+                BTreeMap::new(),
+            ),
+            plugins: pick(
+                None,
+                None,
+                plugins.map(|plugins| (plugins, from_file(&path))),
                 BTreeMap::new(),
             ),
         })

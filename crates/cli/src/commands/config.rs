@@ -56,7 +56,8 @@ fn rows(settings: &Settings) -> Vec<Row<'_>> {
     fn row<'a, T>(name: &'static str, setting: &'a Setting<T>, value: String) -> Row<'a> {
         Row { name, value, from: &setting.from }
     }
-    let Settings { file: _, storage, color, durability, mask, mask_env, providers } = settings;
+    let Settings { file: _, storage, color, durability, mask, mask_env, providers, plugins } =
+        settings;
     vec![
         row("storage", storage, storage.value.display().to_string()),
         row("color", color, word(&color.value)),
@@ -64,6 +65,7 @@ fn rows(settings: &Settings) -> Vec<Row<'_>> {
         row("mask", mask, word(&mask.value)),
         row("mask_env", mask_env, mask_env.value.join(",")),
         row("providers", providers, names(providers.value.keys())),
+        row("plugins", plugins, names(plugins.value.keys())),
     ]
 }
 

@@ -60,7 +60,7 @@ pub(crate) fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
     refuse_running(&listing)?;
     let past = PastRun::read(&layout.transcript(&run_id))?;
     refuse_complete(&listing, &past)?;
-    let mut workflow = workflow_of(&past, args.force)?;
+    let mut workflow = workflow_of(context, &past, args.force)?;
     let overrides = Overrides::parse(&args.set)?;
     overrides.apply(&mut workflow)?;
     let given = Given::read(&args.inputs)?;
@@ -108,7 +108,7 @@ fn refuse_complete(listing: &RunListing, past: &PastRun) -> Result<(), UserError
 }
 
 /// Reads the workflow that the run was started with.
-fn workflow_of(past: &PastRun, force: bool) -> anyhow::Result<Workflow> {
+fn workflow_of(context: &Context, past: &PastRun, force: bool) -> anyhow::Result<Workflow> {
     let Some(definition) = &past.definition else {
         let error = UserError::new("its transcript does not say which workflow this run is of");
         return Err(error.with_hint("only runs of `quipu run` can be resumed").into());
@@ -119,7 +119,7 @@ fn workflow_of(past: &PastRun, force: bool) -> anyhow::Result<Workflow> {
         Some(cwd) if recorded.is_relative() => Path::new(cwd).join(recorded),
         _ => recorded.to_owned(),
     };
-    let workflow = load(&path)?;
+    let workflow = load(context, &path)?;
     if workflow.sha256 == definition.sha256 {
         return Ok(workflow);
     }

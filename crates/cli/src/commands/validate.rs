@@ -34,7 +34,8 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
-    let places = Places::of_process();
+    let plugins = context.settings.plugins.value.keys().cloned();
+    let places = Places::of_process().with_plugins(plugins);
     let mut out = context.screen.stdout();
     let mut told = Vec::new();
     let (mut invalid, mut unread) = (false, false);

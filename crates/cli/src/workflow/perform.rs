@@ -52,8 +52,9 @@ pub(crate) fn find(name: &str) -> Result<PathBuf, UserError> {
 }
 
 /// Reads and checks a workflow. Warnings are told; errors are all told at once.
-pub(crate) fn load(path: &Path) -> anyhow::Result<Workflow> {
-    match load_with(path, &Places::of_process()) {
+pub(crate) fn load(context: &Context, path: &Path) -> anyhow::Result<Workflow> {
+    let plugins = context.settings.plugins.value.keys().cloned();
+    match load_with(path, &Places::of_process().with_plugins(plugins)) {
         Ok(loaded) => {
             loaded.warnings.iter().for_each(|warning| note(&warning.to_string()));
             Ok(loaded.workflow)

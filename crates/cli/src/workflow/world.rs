@@ -35,18 +35,17 @@ pub(super) fn world(
         providers: flight.overrides.over(context.settings.providers.value.clone()),
         ..AgentSettings::default()
     };
-    let hands = BuiltIn {
-        agents: Arc::new(agents),
-        person,
-    };
-    let places = Places::of_environment(&working_dir, |name| std::env::var_os(name));
+    let hands = BuiltIn { agents: Arc::new(agents), person };
+    let plugins = context.settings.plugins.value.clone();
+    let places = Places::of_environment(&working_dir, |name| std::env::var_os(name))
+        .with_plugins(plugins.keys().cloned());
     let workflows = Sources::new(places, working_dir.clone(), flight.overrides.clone());
     let durability =
         context.settings.durability.clone().overruled_by(flight.durability, "--durability");
     let mask = context.settings.mask.clone().overruled_by(flight.mask, "--mask");
     let operations = OperationSettings::from_variables(&working_dir, variable);
     World {
-        tools: Arc::new(ToolSettings::new(operations)),
+        tools: Arc::new(ToolSettings { plugins, ..ToolSettings::new(operations) }),
         audit: Audit::from_env(layout.storage(), variable),
         layout: flight.record.then_some(layout),
         durability: durability.value,

@@ -31,6 +31,8 @@ mod ls;
 mod mcp;
 /// What an agent left becomes events, and what is broken is told with its place.
 mod normalize;
+/// Plugins in the settings: known, and started only when a step needs them.
+mod plugins;
 /// Real workflow files, where they are at hand, run to their ends.
 mod real_workflows;
 /// Drafts on standard input become lines; everything else is kept or refused.

@@ -14,6 +14,11 @@ pub trait Library {
     /// Finds the template of steps that `user` uses by this name.
     fn template(&self, name: &str, user: &Path) -> Result<Document, NotFound>;
 
+    /// Returns the names of the plugins that every workflow has.
+    fn plugins(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Returns what two paths to the same file have in common.
     fn identity(&self, path: &Path) -> PathBuf {
         path.to_owned()

@@ -105,6 +105,7 @@ pub fn check(file: &Path, text: &str, library: &dyn Library) -> Checked {
         return checked;
     }
     let mut reader = Reader::default();
+    reader.plugins.extend(library.plugins());
     let mut workflow = parse::read(&mut reader, &root, &template::Expander::new(library));
     let Reader { mut problems, notes, .. } = reader;
     validate::validate(&workflow, &notes, library, &mut problems);

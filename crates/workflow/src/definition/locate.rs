@@ -18,6 +18,8 @@ pub struct Places {
     config: Option<PathBuf>,
     /// The user's data.
     data: Option<PathBuf>,
+    /// The plugins that every workflow has.
+    plugins: Vec<String>,
 }
 
 const ENDINGS: [&str; 2] = ["yaml", "yml"];
@@ -26,7 +28,13 @@ const HOMES: [&str; 2] = [".quipu", ".awf"];
 impl Places {
     /// Returns the places of a project, without those of a user.
     pub fn of_project(project: impl Into<PathBuf>) -> Self {
-        Places { project: project.into(), extra: Vec::new(), config: None, data: None }
+        Places {
+            project: project.into(),
+            extra: Vec::new(),
+            config: None,
+            data: None,
+            plugins: Vec::new(),
+        }
     }
 
     /// Returns the places of a project and of the user whose environment this is.
@@ -52,6 +60,12 @@ impl Places {
     /// Returns the places of this process.
     pub fn of_process() -> Self {
         Places::of_environment(".", |name| std::env::var_os(name))
+    }
+
+    /// Says which plugins every workflow has, whatever its file says.
+    #[must_use]
+    pub fn with_plugins(self, names: impl IntoIterator<Item = String>) -> Self {
+        Places { plugins: names.into_iter().collect(), ..self }
     }
 
     /// Finds the file of a workflow by its path, its name, or the name of its pack and its own.
@@ -136,6 +150,10 @@ impl Library for Places {
             Some(found) => read(name, found.clone()),
             None => Err(self.not_found(name, tried, &dirs)),
         }
+    }
+
+    fn plugins(&self) -> Vec<String> {
+        self.plugins.clone()
     }
 
     fn identity(&self, path: &Path) -> PathBuf {

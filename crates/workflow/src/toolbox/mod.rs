@@ -5,21 +5,25 @@
 
 mod absent;
 mod call_ids;
+mod naming;
 mod operate;
 mod surroundings;
 mod variables;
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use quipu_tool::plugin::{PluginConfig, Plugins};
+use quipu_tool::plugin::Plugins;
+pub use quipu_tool::plugin::{PluginConfig, PluginTransport};
 use quipu_tool::{CallContext, Router, Tool, builtin};
 
 use crate::definition::{McpProxy, PluginTools};
 use crate::driver::RunRequest;
 use crate::operation::{self, OperationSettings, OperationTool};
 use call_ids::CallIds;
+pub use naming::{plugin_name_problem, split_words};
 pub use operate::operate;
 pub(crate) use surroundings::surroundings;
 
@@ -60,6 +64,15 @@ pub struct Toolbox {
     call_ids: CallIds,
 }
 
+/// Where plugins are started.
+#[derive(Clone, Copy, Debug)]
+pub struct Place<'a> {
+    /// The variables that they are configured with.
+    pub env: &'a BTreeMap<String, String>,
+    /// Where they run, unless they say.
+    pub dir: &'a Path,
+}
+
 /// Where a plugin is.
 enum Whose<'a> {
     /// It is none: these are operations.
@@ -75,28 +88,29 @@ impl Toolbox {
     pub fn open(
         settings: &Arc<ToolSettings>,
         own: &BTreeMap<String, PluginConfig>,
-        env: &BTreeMap<String, String>,
+        place: &Place<'_>,
     ) -> Toolbox {
         let mut plugins = settings.plugins.clone();
         plugins.extend(own.clone());
-        Toolbox::with(settings, plugins, env, None)
+        Toolbox::with(settings, plugins, place, None)
     }
 
     /// Makes the toolbox of a run that is called: it has its caller's plugins, and its own before them.
     pub fn within(
         around: &Arc<Toolbox>,
         own: &BTreeMap<String, PluginConfig>,
-        env: &BTreeMap<String, String>,
+        place: &Place<'_>,
     ) -> Toolbox {
-        Toolbox::with(&around.settings, own.clone(), env, Some(Arc::clone(around)))
+        Toolbox::with(&around.settings, own.clone(), place, Some(Arc::clone(around)))
     }
 
     /// Makes the toolbox of a run, and sees to it that the secrets its plugins are given are not told.
     pub(crate) fn of_run(request: &RunRequest) -> Toolbox {
         let (world, own) = (&request.world, &request.workflow.plugins);
+        let place = Place { env: &world.env, dir: &world.working_dir };
         let toolbox = match &request.around {
-            Some(around) => Toolbox::within(around, own, &world.env),
-            None => Toolbox::open(&world.tools, own, &world.env),
+            Some(around) => Toolbox::within(around, own, &place),
+            None => Toolbox::open(&world.tools, own, &place),
         };
         let configured = world.tools.plugins.values().chain(own.values());
         let named: Vec<&str> = configured.flat_map(variables::used).collect();
@@ -108,13 +122,13 @@ impl Toolbox {
     fn with(
         settings: &Arc<ToolSettings>,
         plugins: BTreeMap<String, PluginConfig>,
-        env: &BTreeMap<String, String>,
+        place: &Place<'_>,
         around: Option<Arc<Toolbox>>,
     ) -> Toolbox {
         let (mut usable, mut unusable) = (Vec::new(), BTreeMap::new());
         for (name, config) in plugins {
-            match variables::filled_in(config, env) {
-                Ok(config) => usable.push(config),
+            match variables::filled_in(config, place.env) {
+                Ok(config) => usable.push(placed(config, place.dir)),
                 Err(reason) => drop(unusable.insert(name, reason)),
             }
         }
@@ -253,6 +267,14 @@ impl Toolbox {
         };
         format!("there is no plugin `{plugin}`{hint} ({there})")
     }
+}
+
+/// Has a program run where the run does, unless its configuration says where.
+fn placed(mut config: PluginConfig, here: &Path) -> PluginConfig {
+    if let PluginTransport::Stdio { dir, .. } = &mut config.transport {
+        *dir = Some(dir.as_ref().map_or_else(|| here.to_owned(), |dir| here.join(dir)));
+    }
+    config
 }
 
 fn register(

@@ -9,6 +9,7 @@
 //! - `model`: random workflows; what their transcripts tell is what happened.
 //! - `memory`: long loops and wide parallel steps take no more memory than short and narrow ones.
 //! - `operation`: what needs no program, against servers on loopback.
+//! - `tools`: what is built in and what a plugin has, called by agents and by steps.
 //! - `transcripts`: golden transcripts, one for each provider.
 
 #![expect(clippy::unwrap_used, reason = "a test may fail wherever it likes")]
@@ -27,6 +28,7 @@ mod language;
 mod memory;
 mod model;
 mod operation;
+mod tools;
 mod transcripts;
 
 /// Reads a workflow that calls no other.

@@ -3,9 +3,14 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-use quipu_workflow::engine::{OperationJob, Outcome, WorkStatus};
-use quipu_workflow::operation::{OperationSettings, perform};
-use quipu_workflow::process::StopReason;
+use quipu_event::{Draft, StepPath};
+use quipu_workflow::display::DisplayEvent;
+use quipu_workflow::driver::Site;
+use quipu_workflow::engine::{Occurrence, OperationJob, Outcome, WorkStatus};
+use quipu_workflow::operation::OperationSettings;
+use quipu_workflow::process::{StopReason, StopSignal};
+use quipu_workflow::scribe::Scribe;
+use quipu_workflow::toolbox::{Place, ToolSettings, Toolbox, operate};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -105,6 +110,50 @@ fn settings(server: &Server) -> OperationSettings {
         ("SLACK_WEBHOOK_URL", format!("{}/slack", server.address)),
     ]);
     OperationSettings::from_variables("/", |name| variables.get(name).cloned())
+}
+
+/// Writes down what is recorded.
+#[derive(Default)]
+struct Written(Mutex<Vec<Draft>>);
+
+impl Scribe for Written {
+    fn record(&self, draft: Draft) {
+        self.0.lock().unwrap().push(draft);
+    }
+
+    fn show(&self, _: DisplayEvent) {}
+}
+
+/// Does what a step would, and checks that it leaves one call and one result.
+async fn perform(job: OperationJob, stop: StopSignal, settings: &OperationSettings) -> Outcome {
+    let (env, none) = (BTreeMap::new(), BTreeMap::new());
+    let place = Place { env: &env, dir: "/".as_ref() };
+    let settings = Arc::new(ToolSettings::new(settings.clone()));
+    let written = Arc::new(Written::default());
+    let site = Site {
+        at: Occurrence { path: StepPath::from("each[2].fetch"), iteration: 2, attempt: 1 },
+        scribe: written.clone(),
+        stop,
+        dir: "/".into(),
+        toolbox: Arc::new(Toolbox::open(&settings, &none, &place)),
+    };
+    let outcome = operate(&job.operation, job.inputs, &site).await;
+    let drafts = written.0.lock().unwrap();
+    let told: Vec<_> =
+        drafts.iter().map(|it| (it.kind.as_str(), it.path.as_str(), it.iteration)).collect();
+    let at = "each[2].fetch";
+    assert_eq!(told, [("tool.call", at, 2), ("tool.result", at, 2)]);
+    let payloads: Vec<Value> = drafts.iter().map(|it| it.payload.decode().unwrap()).collect();
+    for payload in &payloads {
+        assert_eq!(payload["name"], job.operation.replace('.', "_"));
+        assert_eq!(payload["fidelity"], "router");
+        assert_eq!(payload["call_id"], payloads[0]["call_id"]);
+        assert!(!payload.to_string().contains(TOKEN), "{payload}");
+    }
+    assert_eq!(payloads[0]["provider"], "builtin");
+    let status = if outcome.error.is_some() { "failed" } else { "completed" };
+    assert_eq!(payloads[1]["status"], status);
+    outcome
 }
 
 async fn run(server: &Server, operation: &str, inputs: Value) -> Outcome {

@@ -35,7 +35,7 @@ const JQ_FILTER: &str = r#"select(.type == "message.assistant") | .payload.block
 pub(crate) fn run(context: &Context, _args: Args) -> anyhow::Result<Exit> {
     let layout = context.settings.layout();
     let dir = std::path::absolute(layout.storage())?.join("demo");
-    let workflow = load(&write_workflows(&dir)?)?;
+    let workflow = load(context, &write_workflows(&dir)?)?;
     let inputs = Given::read(&InputArgs::default())?.checked(&workflow, &dir, false)?;
     let run_id = RunId::random();
     let flight = Flight {

@@ -90,7 +90,7 @@ pub(crate) fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
         detach::leave_the_terminal()?;
     }
     let path = find(&args.workflow)?;
-    let mut workflow = load(&path)?;
+    let mut workflow = load(context, &path)?;
     let overrides = Overrides::parse(&args.set)?;
     overrides.apply(&mut workflow)?;
     // Inputs that come over standard input leave nobody there to be asked.

@@ -1,14 +1,15 @@
 //! `--dry-run`: what a workflow would do, step by step, with what is known filled in.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 
 use quipu_workflow::definition::{
-    CommandText, FailureTarget, Items, PromptText, Step, StepKind, TerminalStatus, ValueTemplate,
-    Workflow,
+    AgentStep, CommandText, FailureTarget, Items, PromptText, Step, StepKind, TerminalStatus,
+    ValueTemplate, Workflow,
 };
 use quipu_workflow::driver::mask_named;
 use quipu_workflow::language::Value;
+use quipu_workflow::operation::OPERATIONS;
 use serde_json::{Map, json};
 
 use super::known::Known;
@@ -29,11 +30,13 @@ pub(super) fn show(
     let known = Known::new(&workflow.name, inputs);
     let rows: Vec<Row> = in_order(workflow).into_iter().map(|step| Row::of(step, &known)).collect();
     let masked = mask_named(inputs);
+    let plugins = needed_plugins(context, workflow);
     if context.screen.json {
         let steps: Vec<Value> = rows.iter().map(Row::json).collect();
         return context.screen.print_json(&json!({
             "workflow": workflow.name, "version": workflow.version, "file": workflow.file,
             "initial": workflow.initial, "inputs": masked, "steps": steps,
+            "plugins": plugins.iter().map(|(name, from)| json!({ "name": name, "from": from })).collect::<Vec<_>>(),
         }));
     }
     let (bold, dim) = (style::BOLD, style::DIM);
@@ -43,6 +46,9 @@ pub(super) fn show(
     writeln!(out, "{bold}{name}{bold:#}{version}  {dim}{}{dim:#}", workflow.file.display())?;
     for (name, value) in &masked {
         writeln!(out, "  {name} = {}", one_line(&value.to_string(), WIDEST))?;
+    }
+    for (name, from) in &plugins {
+        writeln!(out, "  {dim}plugin{dim:#} {}  {dim}{from}{dim:#}", visible(name))?;
     }
     for (index, row) in rows.iter().enumerate() {
         let number = index + 1;
@@ -60,6 +66,37 @@ pub(super) fn show(
     writeln!(out, "\n{dim}nothing was run{dim:#}")?;
     out.flush()?;
     Ok(())
+}
+
+/// Returns the plugins that steps of the workflow need, and where each is configured.
+fn needed_plugins(context: &Context, workflow: &Workflow) -> BTreeMap<String, &'static str> {
+    let mut needed = BTreeSet::new();
+    for step in workflow.steps.values() {
+        match &step.kind {
+            StepKind::Operation(operation) => drop(needed.insert(before_dot(&operation.operation))),
+            StepKind::Custom(custom) => drop(needed.insert(before_dot(&custom.step_type))),
+            StepKind::Agent(AgentStep { mcp_proxy: Some(proxy), .. }) if proxy.enable => {
+                needed.extend(proxy.plugin_tools.iter().map(|tools| tools.plugin.as_str()));
+            }
+            _ => {}
+        }
+    }
+    let built_in = |name: &str| OPERATIONS.iter().any(|known| before_dot(known) == name);
+    let configured = needed.into_iter().filter(|name| !built_in(name)).map(|name| {
+        let from = if workflow.plugins.contains_key(name) {
+            "of the workflow"
+        } else if context.settings.plugins.value.contains_key(name) {
+            "of quipu.toml"
+        } else {
+            "configured nowhere"
+        };
+        (name.to_owned(), from)
+    });
+    configured.collect()
+}
+
+fn before_dot(name: &str) -> &str {
+    name.split_once('.').map_or(name, |(plugin, _)| plugin)
 }
 
 /// One step of the plan.

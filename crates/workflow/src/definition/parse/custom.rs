@@ -15,6 +15,7 @@ pub(super) fn is_custom(word: &str) -> bool {
 
 /// Reads what a plugin's step has of its own.
 pub(super) fn read(reader: &mut Reader, fields: &mut Fields<'_>, word: &str) -> StepKind {
-    let config = values::read_map(reader, fields, "config");
+    let mut config = values::read_map(reader, fields, "config");
+    config.extend(values::read_map(reader, fields, "inputs"));
     StepKind::Custom(CustomStep { step_type: word.to_owned(), config })
 }

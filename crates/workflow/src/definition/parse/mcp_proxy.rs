@@ -7,6 +7,7 @@ use super::reader::Reader;
 use crate::definition::problem::{Place, Problem};
 use crate::definition::yaml::{Content, Node};
 use crate::definition::{McpProxy, PluginTools};
+use crate::operation::is_namespace;
 
 /// Reads it.
 pub(super) fn read(reader: &mut Reader, node: &Node) -> McpProxy {
@@ -17,7 +18,12 @@ pub(super) fn read(reader: &mut Reader, node: &Node) -> McpProxy {
         let message = "`mcp_proxy` is empty: it neither turns the proxy on nor off";
         reader.error(&node.place, message, "`enable: true`, or no `mcp_proxy` at all");
     }
-    let enable = fields.flag(reader, "enable").unwrap_or(false);
+    let enable = fields.flag(reader, "enable");
+    if enable.is_none() && !fields.has("enable") && !node.mapping().is_some_and(<[_]>::is_empty) {
+        let message = "`mcp_proxy` is not enabled, and gives the agent no tool";
+        reader.problems.push(Problem::warning(&node.place, message).expected("`enable: true`"));
+    }
+    let enable = enable.unwrap_or(false);
     let intercept_builtins = fields.flag(reader, "intercept_builtins").unwrap_or(true);
     let plugins = fields.take("plugin_tools");
     let plugin_tools = plugins.map(|node| read_plugins(reader, node)).unwrap_or_default();
@@ -51,11 +57,13 @@ fn read_plugins(reader: &mut Reader, node: &Node) -> Vec<PluginTools> {
         if fields.has("expose") {
             for (operation, place) in fields.names(reader, "expose").unwrap_or_default() {
                 expose.push(operation.clone());
-                // Which operations a plugin has can be known only where plugins can be asked.
-                let message =
-                    format!("operation `{operation}` is unknown: so is plugin `{plugin}`");
-                let hint = "a run that reaches this step needs the plugin".to_owned();
-                reader.problems.push(Problem::warning(&place, message).hint(hint));
+                // Which tools a plugin has can be known only where plugins can be asked.
+                if operation != "*" {
+                    let name = format!("{plugin}.{operation}");
+                    reader.tool(&name, &format!("operation `{operation}`"), &place);
+                } else if !is_namespace(&plugin) {
+                    reader.needs_plugin(&plugin, "`expose`", &place);
+                }
                 collide(reader, &mut tools, "tool", format!("{plugin}_{operation}"), &place);
             }
         } else {

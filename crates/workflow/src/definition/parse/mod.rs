@@ -19,6 +19,7 @@ mod notes;
 mod operation;
 mod output;
 mod parallel;
+mod plugins;
 mod reader;
 mod retry;
 mod size;
@@ -60,8 +61,10 @@ pub(crate) fn read(reader: &mut Reader, root: &Node, expander: &Expander<'_>) ->
     if let Some(node) = fields.take("hooks") {
         workflow.hooks = hook::read_workflow_hooks(reader, node);
     }
-    // Plugins are declared here for whoever provides them.
-    fields.take("plugins");
+    if let Some(node) = fields.take("plugins") {
+        workflow.plugins = plugins::read_all(reader, node);
+        reader.plugins.extend(workflow.plugins.keys().cloned());
+    }
     match fields.take("states") {
         Some(node) => workflow.steps = read_states(reader, node, expander),
         None => fields.missing(reader, "states", "a mapping with `initial` and the steps"),

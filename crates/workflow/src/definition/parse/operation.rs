@@ -1,10 +1,9 @@
-//! Operation steps: something built in, and what it is given.
+//! Operation steps: something built in or of a plugin, and what it is given.
 
 use super::fields::Fields;
 use super::reader::Reader;
 use super::values;
-use crate::definition::problem::Problem;
-use crate::definition::suggest::{did_you_mean, one_of};
+use crate::definition::suggest::one_of;
 use crate::definition::{OperationStep, StepKind};
 use crate::operation::OPERATIONS;
 
@@ -14,13 +13,8 @@ pub(super) fn read(reader: &mut Reader, fields: &mut Fields<'_>) -> StepKind {
     match fields.take("operation") {
         Some(node) => {
             operation = reader.text("`operation`", node).unwrap_or_default();
-            if !operation.is_empty() && !OPERATIONS.contains(&operation.as_str()) {
-                let message = format!("`{operation}` is no operation that is built in");
-                let problem = Problem::warning(&node.place, message);
-                let hint = did_you_mean(&operation, OPERATIONS.iter().copied());
-                reader
-                    .problems
-                    .push(problem.expected(one_of(OPERATIONS.iter().copied())).hint(hint));
+            if !operation.is_empty() {
+                reader.tool(&operation, &format!("operation `{operation}`"), &node.place);
             }
         }
         None => fields.missing(reader, "operation", &one_of(OPERATIONS.iter().copied())),

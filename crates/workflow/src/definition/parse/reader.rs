@@ -2,10 +2,14 @@
 //!
 //! Nothing here stops: a value that cannot be used is noted, and the reading goes on without it.
 
+use std::collections::BTreeSet;
+
 use super::notes::{Language, Moment, Notes, Role, Target, Text};
 use crate::definition::problem::{Place, Problem, Problems};
+use crate::definition::suggest::{did_you_mean, one_of};
 use crate::definition::yaml::Node;
 use crate::language::{Expression, Reference, SyntaxError, Template, Value};
+use crate::operation::{NAMESPACES, OPERATIONS};
 
 /// The state of reading one file.
 #[derive(Debug, Default)]
@@ -14,6 +18,8 @@ pub(crate) struct Reader {
     pub(crate) problems: Problems,
     /// What is to be checked when all is read.
     pub(crate) notes: Notes,
+    /// The plugins that are configured, here or around.
+    pub(crate) plugins: BTreeSet<String>,
     /// The step that is being read.
     pub(crate) step: Option<String>,
     /// When the texts that are being read are filled in.
@@ -156,6 +162,38 @@ impl Reader {
         if let Some(from) = self.step.clone() {
             let target = Target { from, name: name.to_owned(), place: place.clone(), role };
             self.notes.targets.push(target);
+        }
+    }
+
+    /// Warns of something that only a plugin could have, when there is no such plugin.
+    pub(super) fn needs_plugin(&mut self, plugin: &str, what: &str, place: &Place) {
+        if !self.plugins.contains(plugin) {
+            let message = format!("{what} is unknown: so is plugin `{plugin}`");
+            let known = self.plugins.iter().map(String::as_str).chain(NAMESPACES);
+            let hint = did_you_mean(plugin, known);
+            let hint =
+                hint.unwrap_or_else(|| "a run that reaches this step needs the plugin".to_owned());
+            let problem = Problem::warning(place, message).hint(hint);
+            self.problems.push(problem.expected("a plugin of `plugins` or of quipu.toml"));
+        }
+    }
+
+    /// Warns of an operation that should be built in and is not.
+    pub(super) fn no_operation(&mut self, operation: &str, place: &Place) {
+        let message = format!("`{operation}` is no operation that is built in");
+        let hint = did_you_mean(operation, OPERATIONS.iter().copied());
+        let problem = Problem::warning(place, message);
+        self.problems.push(problem.expected(one_of(OPERATIONS.iter().copied())).hint(hint));
+    }
+
+    /// Warns of a tool of a plugin, or an operation, that is not there.
+    pub(super) fn tool(&mut self, name: &str, what: &str, place: &Place) {
+        let plugin = name.split_once('.').map_or(name, |(plugin, _)| plugin);
+        let is_operation = !name.contains('.') || NAMESPACES.contains(&plugin);
+        match (is_operation, OPERATIONS.contains(&name)) {
+            (true, true) => {}
+            (true, false) => self.no_operation(name, place),
+            (false, _) => self.needs_plugin(plugin, what, place),
         }
     }
 

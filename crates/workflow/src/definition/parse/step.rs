@@ -83,6 +83,7 @@ fn read_kind(reader: &mut Reader, fields: &mut Fields<'_>) -> Option<StepKind> {
     }
     if custom::is_custom(&word) {
         fields.of = format!("a {word} step");
+        reader.tool(&word, &format!("step type `{word}`"), &node.place);
         return Some(custom::read(reader, fields, &word));
     }
     let problem = Problem::error(&node.place, format!("there is no step type `{word}`"));

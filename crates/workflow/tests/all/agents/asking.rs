@@ -12,8 +12,10 @@ use quipu_workflow::agent::{AgentSettings, Desk, NextLine, Nobody, Person, ask};
 use quipu_workflow::definition::AgentMode;
 use quipu_workflow::display::DisplayEvent;
 use quipu_workflow::engine::{AgentJob, Occurrence, Outcome};
+use quipu_workflow::operation::OperationSettings;
 use quipu_workflow::process::StopReason;
 use quipu_workflow::scribe::Scribe;
+use quipu_workflow::toolbox::{Place, ToolSettings, Toolbox};
 use serde_json::Value;
 use tempfile::TempDir;
 use tokio::sync::watch;
@@ -67,6 +69,7 @@ impl Person for Lines {
 pub(crate) struct Asking {
     pub(crate) job: AgentJob,
     pub(crate) settings: AgentSettings,
+    pub(crate) tools: ToolSettings,
     pub(crate) person: Arc<dyn Person>,
     pub(crate) stop: watch::Sender<Option<StopReason>>,
     pub(crate) collected: Arc<Collected>,
@@ -101,6 +104,10 @@ impl Asking {
         Asking {
             job,
             settings: AgentSettings::default(),
+            tools: ToolSettings {
+                builtins: Vec::new(),
+                ..ToolSettings::new(OperationSettings::from_variables("/", |_| None))
+            },
             person: Arc::new(Nobody),
             stop: watch::channel(None).0,
             collected: Arc::default(),
@@ -146,6 +153,8 @@ impl Asking {
     pub(crate) async fn ask(self) -> Asked {
         let log = self.log();
         let settings = Arc::new(self.settings);
+        let (env, none) = (BTreeMap::new(), BTreeMap::new());
+        let place = Place { env: &env, dir: self.folder.path() };
         let desk = Desk {
             at: Occurrence { path: StepPath::from("each[2].review"), iteration: 2, attempt: 1 },
             scribe: self.collected.clone(),
@@ -153,6 +162,7 @@ impl Asking {
             person: self.person,
             settings: settings.clone(),
             dir: self.folder.path().to_owned(),
+            toolbox: Arc::new(Toolbox::open(&Arc::new(self.tools), &none, &place)),
         };
         // A driver runs many of them at once, on many threads.
         let outcome = tokio::spawn(ask(self.job, desk)).await.unwrap();

@@ -1,16 +1,17 @@
 //! Models behind an API.
 
-use std::future::Future;
-use std::pin::Pin;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
 use quipu_event::{Event, Kind, RunId, RunIdentity, Timestamp, write_loose_draft};
-use quipu_workflow::agent::{RetrySettings, Sessions, ToolAnswer, ToolCalling, ToolHost, ToolSpec};
+use quipu_tool::{Answer as ToolAnswer, CallContext, Calling, Tool, ToolSpec};
+use quipu_workflow::agent::{RetrySettings, Sessions};
+use quipu_workflow::definition::{McpProxy, PluginTools};
 use quipu_workflow::display::DisplayEvent;
 use quipu_workflow::engine::WorkStatus;
 use quipu_workflow::process::StopReason;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::asking::{Asked, Asking};
 use super::server::{Answer, Server, calling, chunk, saying};
@@ -176,29 +177,50 @@ async fn an_error_in_the_middle_of_an_answer_is_one() {
     assert_eq!(asked.texts(), ["Half a"]);
 }
 
-/// Has one tool, that adds.
-struct Adding;
+/// A tool that adds.
+struct Adding(ToolSpec);
 
-impl ToolHost for Adding {
-    fn tools(&self) -> Vec<ToolSpec> {
-        vec![ToolSpec {
-            name: "add".to_owned(),
+impl Adding {
+    fn named(name: &str) -> Arc<dyn Tool> {
+        Arc::new(Adding(ToolSpec {
+            name: name.to_owned(),
             description: "Adds two numbers.".to_owned(),
             input_schema: json!({ "type": "object" }),
             provider: "builtin".to_owned(),
-        }]
+            is_read_only: true,
+        }))
+    }
+}
+
+impl Tool for Adding {
+    fn spec(&self) -> &ToolSpec {
+        &self.0
     }
 
-    fn call(&self, call: ToolCalling) -> Pin<Box<dyn Future<Output = ToolAnswer> + Send + '_>> {
-        let number = |key: &str| call.input[key].as_i64();
-        let sum = number("a").zip(number("b")).map(|(a, b)| a + b);
+    fn call<'a>(&'a self, input: Value, _: &'a CallContext) -> Calling<'a> {
         Box::pin(async move {
-            match sum {
-                Some(sum) => ToolAnswer::completed(json!({ "sum": sum })),
+            let number = |key: &str| input[key].as_i64();
+            // The first of several takes longest, so that they end in another order than they began.
+            tokio::time::sleep(Duration::from_millis(number("wait").unwrap_or(0) as u64)).await;
+            match number("a").zip(number("b")) {
+                Some((a, b)) => ToolAnswer::completed(json!({ "sum": a + b })),
                 None => ToolAnswer::failed("two numbers are needed"),
             }
         })
     }
+}
+
+/// Gives the model the tool that adds.
+fn give_adding(asking: &mut Asking) {
+    asking.tools.builtins = vec![Adding::named("add")];
+    let plugin_tools = Vec::new();
+    asking.job.mcp_proxy = Some(McpProxy { enable: true, intercept_builtins: true, plugin_tools });
+}
+
+/// Returns the ids of what was recorded of a kind, in the order of the lines.
+fn ids(asked: &Asked, kind: &Kind) -> Vec<String> {
+    let payloads = asked.payloads(kind).into_iter();
+    payloads.map(|payload| payload["call_id"].as_str().unwrap().to_owned()).collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -213,15 +235,16 @@ async fn tools_are_called_and_recorded_once() {
         Answer::Events(saying(&["Three."])),
     ];
     let (mut asking, server) = asking(answers, "1+2?").await;
-    asking.settings.tools = Arc::new(Adding);
+    give_adding(&mut asking);
     let asked = asking.ask().await;
     assert_eq!(asked.outcome.output, "Three.", "{:?}", asked.outcome.error);
-    let ends: Vec<_> = asked
+    let mut ends: Vec<_> = asked
         .payloads(&Kind::ToolResult)
         .iter()
-        .map(|end| (end["call_id"].clone(), end["status"].clone(), end["fidelity"].clone()))
+        .map(|end| (end["call_id"].to_string(), end["status"].clone(), end["fidelity"].clone()))
         .collect();
-    let end = |id: &str, status: &str| (json!(id), json!(status), json!("router"));
+    ends.sort_by(|one, other| one.0.cmp(&other.0));
+    let end = |id: &str, status: &str| (json!(id).to_string(), json!(status), json!("router"));
     assert_eq!(
         ends,
         [
@@ -231,25 +254,111 @@ async fn tools_are_called_and_recorded_once() {
             end("call_4", "failed"),
         ]
     );
-    let begun: Vec<_> =
-        asked.payloads(&Kind::ToolCall).iter().map(|call| call["call_id"].clone()).collect();
+    let mut begun = ids(&asked, &Kind::ToolCall);
+    begun.sort();
     assert_eq!(begun, ["call_1", "call_2", "call_3", "call_4"]);
-    assert_eq!(asked.payloads(&Kind::ToolResult)[0]["output"], json!({ "sum": 3 }));
     let requests = server.requests();
     assert_eq!(requests[0].body["tools"][0]["function"]["name"], "add");
     let sent = &requests[1].body["messages"];
     assert_eq!(sent[1]["tool_calls"][0]["function"]["arguments"], "{\"a\":1,\"b\":2}");
     let expected = json!({ "role": "tool", "tool_call_id": "call_1", "content": "{\"sum\":3}" });
     assert_eq!(sent[2], expected);
-    assert_eq!(sent[3]["content"], "Error: there is no tool `sub`");
+    assert_eq!(sent[3]["content"], "Error: there is no tool `sub`; there are add");
+    assert_eq!(sent[5]["content"], "Error: two numbers are needed");
     assert_eq!(asked.outcome.usage.unwrap().total(), Some(50));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn calls_of_one_reply_run_at_once_and_are_answered_in_their_order() {
+    let answers = vec![
+        Answer::Events(calling(&[
+            ("slow", "add", "{\"a\":1,\"b\":2,\"wait\":200}"),
+            ("fast", "add", "{\"a\":3,\"b\":4}"),
+        ])),
+        Answer::Events(saying(&["Done."])),
+    ];
+    let (mut asking, server) = asking(answers, "Both.").await;
+    give_adding(&mut asking);
+    let asked = asking.ask().await;
+    assert_eq!(ids(&asked, &Kind::ToolResult), ["fast", "slow"]);
+    let sent = &server.requests()[1].body["messages"];
+    assert_eq!(
+        (&sent[2]["tool_call_id"], &sent[3]["tool_call_id"]),
+        (&json!("slow"), &json!("fast"))
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_id_that_a_model_uses_again_becomes_another() {
+    let call = |a: &'static str| Answer::Events(calling(&[("call_0", "add", a)]));
+    let answers = vec![
+        call("{\"a\":1,\"b\":2}"),
+        call("{\"a\":3,\"b\":4}"),
+        Answer::Events(calling(&[("", "add", "{}"), ("", "add", "{}")])),
+        Answer::Events(saying(&["Done."])),
+    ];
+    let (mut asking, server) = asking(answers, "Twice.").await;
+    give_adding(&mut asking);
+    let asked = asking.ask().await;
+    let begun = ids(&asked, &Kind::ToolCall);
+    let distinct: BTreeSet<&String> = begun.iter().collect();
+    assert_eq!((begun.len(), distinct.len()), (4, 4), "{begun:?}");
+    assert_eq!(begun[..2], ["call_0", "call_0-2"]);
+    let blocks: Vec<Value> = asked
+        .payloads(&Kind::MessageAssistant)
+        .iter()
+        .flat_map(|message| message["blocks"].as_array().unwrap().clone())
+        .filter(|block| block["type"] == "tool_use")
+        .map(|block| block["tool_id"].clone())
+        .collect();
+    let blocks: BTreeSet<&str> = blocks.iter().map(|id| id.as_str().unwrap()).collect();
+    assert_eq!(blocks, begun.iter().map(String::as_str).collect());
+    let sent = &server.requests()[2].body["messages"];
+    assert_eq!(sent[3]["tool_calls"][0]["id"], sent[4]["tool_call_id"]);
+    assert_eq!(sent[4]["tool_call_id"], "call_0-2");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_a_proxy_that_is_enabled_a_model_has_no_tools() {
+    let proxies = [None, Some(McpProxy { enable: false, ..McpProxy::default() })];
+    for proxy in proxies {
+        let (mut asking, server) = asking(vec![Answer::Events(saying(&["Hi."]))], "Hi").await;
+        give_adding(&mut asking);
+        asking.job.mcp_proxy = proxy;
+        assert_eq!(asking.ask().await.outcome.output, "Hi.");
+        assert!(server.requests()[0].body.get("tools").is_none());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_under_way_when_a_step_is_stopped_has_a_result() {
+    let answers =
+        vec![Answer::Events(calling(&[("long", "add", "{\"a\":1,\"b\":2,\"wait\":600000}")]))];
+    let (mut asking, _server) = asking(answers, "Wait.").await;
+    give_adding(&mut asking);
+    let asked = asking.ask_and_stop(StopReason::Canceled, |seen| seen.has(&Kind::ToolCall)).await;
+    assert_eq!(asked.outcome.status, WorkStatus::Canceled);
+    let results = asked.payloads(&Kind::ToolResult);
+    assert_eq!((results.len(), &results[0]["error"]), (1, &json!("canceled")));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn two_tools_of_one_name_fail_the_step_that_wants_both() {
+    let (mut asking, server) = asking(vec![Answer::Events(saying(&["Hi."]))], "Hi").await;
+    give_adding(&mut asking);
+    asking.tools.builtins.push(Adding::named("http_request"));
+    let http = PluginTools { plugin: "http".to_owned(), expose: vec!["request".to_owned()] };
+    asking.job.mcp_proxy.as_mut().unwrap().plugin_tools.push(http);
+    let error = asking.ask().await.outcome.error.unwrap();
+    assert!(error.contains("the tool name `http_request` is taken"), "{error}");
+    assert!(server.requests().is_empty());
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_model_that_only_calls_tools_comes_to_an_end() {
     let answers = vec![Answer::Events(calling(&[("call_1", "add", "{\"a\":1,\"b\":2}")]))];
     let (mut asking, server) = asking(answers, "1+2?").await;
-    asking.settings.tools = Arc::new(Adding);
+    give_adding(&mut asking);
     let asked = asking.ask().await;
     let error = "openai_compatible: no answer after 25 rounds of tool calls";
     assert_eq!(asked.outcome.error.as_deref(), Some(error));
