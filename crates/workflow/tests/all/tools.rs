@@ -172,7 +172,8 @@ async fn a_builtin_tool_and_a_plugins_tool_leave_one_pair_each_wherever_they_are
     let ran = project
         .run(&format!(
             "  initial: all\n  \
-               all: {{type: parallel, parallel: [each, again, own], strategy: all_succeed}}\n  \
+               all: {{type: parallel, parallel: [each, again, own], strategy: all_succeed, on_success: done}}\n  \
+               done: {{type: terminal}}\n  \
                each: {{type: for_each, items: [a, b], body: [ask]}}\n  \
                ask:\n    type: agent\n    provider: openai_compatible\n    prompt: Go on.\n    \
                  options: {{base_url: '{}', model: small-1, api_key: sk-x}}\n    \
@@ -236,7 +237,7 @@ async fn a_plugins_step_gets_typed_inputs_and_is_what_the_plugin_answers() {
 async fn a_variable_of_a_plugin_that_is_not_set_fails_the_step_that_needs_it() {
     let mut project = Project::new();
     project.env.remove("DESK_LOG");
-    let ran = project.run("  initial: own\n  own: {type: desk.echo}\n").await;
+    let ran = project.run("  initial: own\n  own: {type: desk.echo, on_success: done}\n  done: {type: terminal}\n").await;
     assert_eq!(ran.report.status, Status::Failed);
     let error = ran.report.error.clone().unwrap();
     assert!(error.contains("`LOG` needs the variable `DESK_LOG`, and it is not set"), "{error}");
@@ -249,13 +250,14 @@ fn a_plugin_that_nobody_has_is_a_warning_and_one_in_the_settings_is_known() {
     let text = "name: x\nstates:\n  initial: a\n  \
                 a: {type: operation, operation: slakc.post, on_success: b}\n  \
                 b: {type: slack.post, on_success: c}\n  \
-                c: {type: agent, provider: claude, prompt: x, mcp_proxy: {enable: true, plugin_tools: [{plugin: slack, expose: [post]}]}}\n";
+                c: {type: agent, provider: claude, prompt: x, mcp_proxy: {enable: true, plugin_tools: [{plugin: slack, expose: [post]}]}, on_success: d}\n  \
+                d: {type: terminal}\n";
     let file = Path::new("x.yaml");
     let alone = check(file, text, &NoLibrary).problems.to_string();
     assert_eq!(alone.matches("is unknown: so is plugin").count(), 3, "{alone}");
     let places = Places::of_project("/nowhere").with_plugins(["slack".to_owned()]);
     let known = check(file, text, &places).problems.to_string();
-    assert!(known.contains("x.yaml:4:34: warning: operation `slakc.post` is unknown"), "{known}");
+    assert!(known.contains("x.yaml:4:35: warning: operation `slakc.post` is unknown"), "{known}");
     assert!(known.contains("did you mean `slack`?"), "{known}");
     assert_eq!(known.matches("warning").count(), 1, "{known}");
 }

@@ -97,7 +97,7 @@ pub(super) fn workflow(name: &str, steps: impl IntoIterator<Item = Step>) -> Wor
         inputs: Vec::new(),
         outputs: Vec::new(),
         env: Vec::new(),
-        plugins: std::collections::BTreeMap::new(),
+        plugins: BTreeMap::new(),
         hooks: WorkflowHooks::default(),
         initial: steps[0].name.clone(),
         steps: steps.into_iter().map(|step| (step.name.clone(), Arc::new(step))).collect(),
