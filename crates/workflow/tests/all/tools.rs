@@ -109,7 +109,7 @@ impl Project {
         };
         let report = tokio::time::timeout(Duration::from_secs(120), run(request));
         let report = report.await.expect("it ends").unwrap();
-        let events = Reader::open(&layout.transcript(&run_id)).unwrap();
+        let events = Reader::open(layout.transcript(&run_id)).unwrap();
         Ran { report, events: events.map(Result::unwrap).collect() }
     }
 }
@@ -265,7 +265,7 @@ fn a_plugin_that_nobody_has_is_a_warning_and_one_in_the_settings_is_known() {
 #[test]
 fn the_shape_of_plugins_is_checked_with_its_place() {
     let cases: [(&str, &str); 12] = [
-        ("desk: {command: [x], evn: {}}", "3:23: error: `evn` is no key of plugin `desk`"),
+        ("desk: {command: [x], evn: {}}", "3:24: error: `evn` is no key of plugin `desk`"),
         ("desk: {comand: x, args: [y]}", "3:3: error: plugin `desk` has no `command`"),
         ("desk: {command: x, url: 'http://y'}", "3:3: error: plugin `desk` has both"),
         ("desk: {url: 'ftp://y'}", "3:15: error: `url` is the text \"ftp://y\""),
