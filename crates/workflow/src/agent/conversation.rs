@@ -78,7 +78,8 @@ impl<'a> Conversation<'a> {
         let number = (self.job.mode == AgentMode::Conversation).then_some(self.turns);
         self.record_question(prompt, system.filter(|_| is_first), number);
         let resume = self.session.take();
-        let question = Question { prompt, system, resume: resume.as_deref(), is_first };
+        let resume_of = resume.as_deref();
+        let question = Question { prompt, system, resume: resume_of, is_first, serving: None };
         let reply = self.voice.ask(&Turn { question, number }, self.desk).await;
         self.usage.add(&reply.usage);
         self.session = reply.session.clone().or(resume);

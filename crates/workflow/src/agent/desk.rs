@@ -68,6 +68,9 @@ pub struct AgentSettings {
     pub retry: RetrySettings,
     /// The sessions that live in this process.
     pub sessions: Sessions,
+    /// The program, and its first arguments, by which agents reach our tools: this one's `mcp-serve`, if
+    /// empty. It is given `--socket` and a path.
+    pub mcp_serve: Vec<String>,
 }
 
 /// What is set for one provider.
@@ -93,6 +96,7 @@ impl Default for AgentSettings {
             kept: KeptBytes::Full,
             retry: RetrySettings::default(),
             sessions: Sessions::default(),
+            mcp_serve: Vec::new(),
         }
     }
 }

@@ -140,6 +140,7 @@ impl<'d> Ear<'d> {
     }
 
     fn tell(&mut self) {
+        self.hearing.look_ahead(self.made.iter().map(|made| &made.draft));
         for made in self.made.drain(..) {
             self.hearing.take(made.draft);
         }
@@ -149,6 +150,7 @@ impl<'d> Ear<'d> {
     pub(super) fn finish(mut self) -> (Heard, Plain) {
         self.normalizer.finish(&mut self.made);
         self.tell();
+        self.hearing.close();
         // A normaliser gives every input a beginning and an end, even one it did not understand.
         let tally = self.normalizer.tally();
         let mut heard = self.hearing.finish();

@@ -3,17 +3,23 @@
 //! The beginning and end that a normaliser gives to an agent's session are facts of the step here, not
 //! a run's. It does not read bytes and does not decide whether the step succeeded.
 
+use std::collections::HashSet;
+use std::sync::Arc;
+
 use quipu_event::payload::{RunCompleted, RunStarted, Status, System, TokenCounts, Usage};
 use quipu_event::{BlockContent, Draft, Kind, Payload};
 use serde_json::{Map, Value, json};
 
 use super::desk::Desk;
+use super::proxy::Links;
 
 /// Listens to one answer.
 pub(super) struct Hearing<'d> {
     desk: &'d Desk,
     manner: Manner,
     heard: Heard,
+    /// Calls of ours that are spoken of in what is heard next.
+    ours: HashSet<String>,
 }
 
 /// What is to be known of an agent to hear it right.
@@ -29,6 +35,8 @@ pub(super) struct Manner {
     pub(super) counted_before: Option<TokenCounts>,
     /// Whether its tools are called by us, so that its own word for it is not needed.
     pub(super) calls_are_ours: bool,
+    /// The calls that reach us by another way, if it is given tools of ours.
+    pub(super) links: Option<Arc<Links>>,
 }
 
 /// What has been heard.
@@ -60,7 +68,7 @@ pub(super) struct Heard {
 
 impl<'d> Hearing<'d> {
     pub(super) fn new(desk: &'d Desk, manner: Manner) -> Self {
-        Hearing { desk, manner, heard: Heard::default() }
+        Hearing { desk, manner, heard: Heard::default(), ours: HashSet::new() }
     }
 
     /// Returns how the agent says that it ended, and forgets it: there may be another end.
@@ -73,6 +81,26 @@ impl<'d> Hearing<'d> {
         self.heard
     }
 
+    /// Looks at drafts that came together, before they are taken one by one.
+    pub(super) fn look_ahead<'a>(&mut self, drafts: impl Iterator<Item = &'a Draft>) {
+        if let Some(links) = &self.manner.links {
+            self.ours = links.ours_among(drafts);
+        }
+    }
+
+    /// Takes the end of the stream.
+    pub(super) fn close(&mut self) {
+        if let Some(links) = self.manner.links.clone() {
+            self.record_all(links.close());
+        }
+    }
+
+    /// Records drafts, and leaves none to be recorded.
+    fn record_all(&self, drafts: Vec<Draft>) -> Option<Draft> {
+        drafts.into_iter().for_each(|draft| self.desk.record(draft));
+        None
+    }
+
     /// Takes the next draft.
     pub(super) fn take(&mut self, draft: Draft) {
         let draft = match draft.kind {
@@ -82,11 +110,17 @@ impl<'d> Hearing<'d> {
             Kind::MessageAssistant => Some(self.said_by(draft)),
             Kind::ToolCall => {
                 self.heard.open_calls += 1;
-                (!self.manner.calls_are_ours).then_some(draft)
+                match self.manner.links.clone() {
+                    Some(links) => self.record_all(links.called(draft)),
+                    None => (!self.manner.calls_are_ours).then_some(draft),
+                }
             }
             Kind::ToolResult => {
                 self.heard.open_calls = self.heard.open_calls.saturating_sub(1);
-                Some(draft)
+                match self.manner.links.clone() {
+                    Some(links) => self.record_all(links.ended(draft)),
+                    None => Some(draft),
+                }
             }
             Kind::Usage => Some(self.used(draft)),
             Kind::System => Some(self.noted(draft)),
@@ -187,6 +221,10 @@ impl<'d> Hearing<'d> {
             }
             self.heard.last_message = message.message_id;
         }
+        let draft = match &self.manner.links {
+            Some(links) => links.said(draft, &self.ours),
+            None => draft,
+        };
         match self.manner.turn {
             Some(turn) => with_turn(draft, turn),
             None => draft,

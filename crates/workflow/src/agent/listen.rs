@@ -13,6 +13,7 @@ use super::cli::{Cli, Invocation, Speech};
 use super::desk::Desk;
 use super::ear::{Ear, Plain};
 use super::hearing::{Heard, Manner};
+use super::proxy::Proxy;
 use super::reply::Reply;
 use super::stderr::{read_end, tail};
 use crate::engine::WorkStatus;
@@ -30,11 +31,13 @@ pub(super) struct Program<'a> {
     pub(super) resume: Option<&'a str>,
     /// Which turn this is, in a conversation.
     pub(super) turn: Option<u64>,
+    /// The tools of ours that it is given.
+    pub(super) proxy: Option<Proxy>,
 }
 
 impl Program<'_> {
     /// Runs the program to its end and returns what it said.
-    pub(super) async fn listen(self, call: Invocation, desk: &Desk) -> Reply {
+    pub(super) async fn listen(mut self, call: Invocation, desk: &Desk) -> Reply {
         let Some(surface) = surface_of(self.cli) else {
             return Reply::failed(format!("{}: nobody reads what it prints", self.cli.name));
         };
@@ -54,6 +57,10 @@ impl Program<'_> {
             ear.hear(stdout),
             read_end(stderr)
         );
+        if let Some(proxy) = self.proxy.take() {
+            // Before its last words are heard: whatever call they speak of has been made, or never will be.
+            proxy.close().await;
+        }
         let (heard, plain) = ear.finish();
         stderr.note(desk);
         if let (true, Some(session)) = (self.cli.counts_whole_session, &heard.session) {
@@ -82,6 +89,7 @@ impl Program<'_> {
         });
         desk.note("agent_started", facts);
         let mut env = self.env.clone();
+        env.extend(call.env.clone());
         // Some programs believe this variable rather than the system.
         env.insert("PWD".to_owned(), desk.dir.display().to_string());
         Spawn {
@@ -109,6 +117,7 @@ impl Program<'_> {
             last_text_only: self.cli.name == "codex",
             counted_before,
             calls_are_ours: false,
+            links: self.proxy.as_ref().map(Proxy::links),
         }
     }
 

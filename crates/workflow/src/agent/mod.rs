@@ -14,6 +14,7 @@ mod http;
 mod lines;
 mod listen;
 mod provider;
+mod proxy;
 mod reply;
 mod roles;
 mod sessions;
@@ -29,12 +30,13 @@ pub use roles::{compose_system, find_role, role_dirs};
 pub use sessions::Sessions;
 pub use skills::{FileReader, compose_prompt, find_skill, read_skill, skill_dirs};
 
+use crate::definition::McpProxy;
 use crate::engine::{AgentJob, Outcome, WorkStatus};
 use conversation::Conversation;
 use provider::Voice;
 
 /// Asks an agent and returns what came of it. It fails in no other way than through the outcome.
-pub async fn ask(job: AgentJob, desk: Desk) -> Outcome {
+pub async fn ask(mut job: AgentJob, desk: Desk) -> Outcome {
     if job.prompt.trim().is_empty() {
         return failed("the prompt is empty");
     }
@@ -42,10 +44,10 @@ pub async fn ask(job: AgentJob, desk: Desk) -> Outcome {
         Ok(voice) => voice,
         Err(error) => return failed(error),
     };
-    let is_offered = job.mcp_proxy.as_ref().is_some_and(|proxy| proxy.enable);
-    if is_offered && matches!(voice, Voice::Cli(_)) {
-        let why = "tools are not offered to agents with programs of their own yet";
-        desk.note("option_ignored", serde_json::json!({ "option": "mcp_proxy", "reason": why }));
+    let intercepts = |proxy: &McpProxy| proxy.enable && proxy.intercept_builtins;
+    if matches!(voice, Voice::Cli(_)) && job.mcp_proxy.as_ref().is_some_and(intercepts) {
+        // Said in the prompt, and so recorded with it: an agent prefers the tools that it knows.
+        job.system_prompt = Some(proxy::instructed(job.system_prompt.as_deref()));
     }
     let outcome = Conversation::new(&job, &desk, voice).hold().await;
     match job.output_format {

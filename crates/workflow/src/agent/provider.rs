@@ -2,14 +2,17 @@
 
 use std::collections::BTreeMap;
 
+use quipu_tool::Router;
 use serde_json::json;
 
 use super::cli::{CLIS, Cli, Options, Question};
 use super::desk::Desk;
 use super::http::Chat;
 use super::listen::Program;
+use super::proxy::{Proxy, Serving};
 use super::reply::Reply;
 use super::stub::Stub;
+use crate::definition::McpProxy;
 use crate::engine::AgentJob;
 
 /// The providers that workflows can name.
@@ -46,6 +49,10 @@ pub(super) struct CliVoice {
     env: BTreeMap<String, String>,
     options: Options,
     has_told_unread: bool,
+    /// Which tools of ours it is given, and those tools once they have been asked for.
+    proxy: Option<McpProxy>,
+    router: Option<Router>,
+    has_own_system: bool,
 }
 
 impl Voice {
@@ -87,16 +94,33 @@ impl CliVoice {
         let mut env = set.env;
         env.extend(job.env.clone());
         let command = job.command.clone().or(set.command);
-        CliVoice { cli, command, env, options, has_told_unread: false }
+        CliVoice {
+            cli,
+            command,
+            env,
+            options,
+            has_told_unread: false,
+            proxy: job.mcp_proxy.clone().filter(|proxy| proxy.enable),
+            router: None,
+            has_own_system: job.system_prompt.as_ref().is_some_and(|text| !text.trim().is_empty()),
+        }
     }
 
     async fn ask(&mut self, turn: &Turn<'_>, desk: &Desk) -> Reply {
-        let call = match (self.cli.ask)(&turn.question, &mut self.options) {
+        let failed = |error: String| Reply::failed(format!("{}: {error}", self.cli.name));
+        let proxy = match self.serve(desk).await {
+            Ok(proxy) => proxy,
+            Err(error) => return failed(error),
+        };
+        let serving = proxy.as_ref().map(|proxy| self.serving(proxy));
+        let question = Question { serving: serving.as_ref(), ..turn.question };
+        let call = match (self.cli.ask)(&question, &mut self.options) {
             Ok(call) => call,
-            Err(error) => return Reply::failed(format!("{}: {error}", self.cli.name)),
+            Err(error) => return failed(error),
         };
         if !std::mem::replace(&mut self.has_told_unread, true) {
             tell_unread(&self.options, self.cli.name, desk);
+            self.tell_limit(call.limit, desk);
         }
         let program = Program {
             cli: self.cli,
@@ -104,11 +128,48 @@ impl CliVoice {
             env: self.env.clone(),
             resume: turn.question.resume,
             turn: turn.number,
+            proxy,
         };
         let reply = program.listen(call, desk).await;
         // Not every program says which model it asks.
         let model = reply.model.clone().or_else(|| self.options.text(&["model"]));
         Reply { model, ..reply }
+    }
+}
+
+impl CliVoice {
+    /// Serves the tools that the step gives the agent, if it gives it any.
+    async fn serve(&mut self, desk: &Desk) -> Result<Option<Proxy>, String> {
+        if self.proxy.is_none() {
+            return Ok(None);
+        }
+        let router = match self.router.take() {
+            Some(router) => router,
+            None => desk.router(self.proxy.as_ref()).await?.unwrap_or_default(),
+        };
+        let proxy = Proxy::open(&router, self.cli, desk).await;
+        self.router = Some(router);
+        proxy.map(Some)
+    }
+
+    fn serving(&self, proxy: &Proxy) -> Serving {
+        let specs = self.router.iter().flat_map(Router::specs);
+        Serving {
+            command: proxy.command(),
+            tools: specs.map(|spec| spec.name.clone()).collect(),
+            intercepts: self.proxy.as_ref().is_some_and(|proxy| proxy.intercept_builtins),
+            is_all_of_system: !self.has_own_system,
+            env: self.env.clone(),
+        }
+    }
+
+    /// Tells what of the agent's own tools is still there.
+    fn tell_limit(&self, limit: Option<&str>, desk: &Desk) {
+        if let Some(reason) = limit {
+            let option = "mcp_proxy.intercept_builtins";
+            let facts = json!({ "option": option, "provider": self.cli.name, "reason": reason });
+            desk.note("option_limited", facts);
+        }
     }
 }
 

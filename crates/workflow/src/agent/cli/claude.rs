@@ -4,10 +4,12 @@
 
 use std::io::Write;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tempfile::NamedTempFile;
 
-use super::{Cli, Invocation, Options, Question, Speech, extra, fits_argument, fits_option};
+use super::{
+    Cli, Ids, Invocation, Options, Question, SERVER, Speech, extra, fits_argument, fits_option,
+};
 
 pub(super) const CLI: Cli = Cli {
     name: "claude",
@@ -18,6 +20,8 @@ pub(super) const CLI: Cli = Cli {
     tool_ends: r#""type":"tool_result""#,
     speech: Speech::Blocks,
     piece,
+    tool_prefix: "mcp__quipu__",
+    ids: Ids::OfStream,
     counts_whole_session: false,
 };
 
@@ -35,15 +39,15 @@ fn ask(question: &Question<'_>, options: &mut Options) -> Result<Invocation, Str
     call.option("--model", options.text(&["model"]));
     call.push(&["--output-format", "stream-json", "--verbose"]);
     if let Some(system) = question.system.filter(|_| !continues_other) {
-        add_system(&mut call, system)?;
+        // What is only about tools must not take the place of all that it knows by itself.
+        let adds = question.serving.is_some_and(|serving| serving.is_all_of_system);
+        add_system(
+            &mut call,
+            system,
+            if adds { "--append-system-prompt" } else { "--system-prompt" },
+        )?;
     }
-    for (name, key) in [
-        ("--allowedTools", &["allowed_tools"][..]),
-        ("--disallowedTools", &["disallowed_tools", "denied_tools"]),
-        ("--tools", &["tools"]),
-    ] {
-        call.option(name, Some(options.list(key).join(",")).filter(|tools| !tools.is_empty()));
-    }
+    add_tools(&mut call, question, options);
     if options.is_set(&["dangerously_skip_permissions"]) {
         call.push(&["--dangerously-skip-permissions"]);
     }
@@ -57,7 +61,6 @@ fn ask(question: &Question<'_>, options: &mut Options) -> Result<Invocation, Str
         ("--agent", "agent"),
         ("--agents", "agents"),
         ("--settings", "settings"),
-        ("--mcp-config", "mcp_config"),
         ("--json-schema", "json_schema"),
     ] {
         call.option(name, options.text(&[key]));
@@ -66,7 +69,6 @@ fn ask(question: &Question<'_>, options: &mut Options) -> Result<Invocation, Str
         call.push(&["--add-dir", &dir]);
     }
     for (name, key) in [
-        ("--strict-mcp-config", "strict_mcp_config"),
         ("--forward-subagent-text", "forward_subagent_text"),
         ("--include-partial-messages", "include_partial_messages"),
     ] {
@@ -84,9 +86,34 @@ fn piece(record: &Value) -> Option<&str> {
     record.pointer("/event/delta/text").filter(|_| is_piece)?.as_str()
 }
 
-fn add_system(call: &mut Invocation, system: &str) -> Result<(), String> {
+/// Says which tools it has. Ours need no permission: what they may do is decided here.
+fn add_tools(call: &mut Invocation, question: &Question<'_>, options: &mut Options) {
+    let mut allowed = options.list(&["allowed_tools"]);
+    let mut configs = Vec::from_iter(options.text(&["mcp_config"]));
+    if let Some(serving) = question.serving {
+        allowed.push(format!("mcp__{SERVER}"));
+        let (command, args) = serving.program();
+        let server = json!({ "type": "stdio", "command": command, "args": args });
+        configs.push(json!({ "mcpServers": serving.servers(server) }).to_string());
+    }
+    let joined = |list: Vec<String>| Some(list.join(",")).filter(|list| !list.is_empty());
+    call.option("--allowedTools", joined(allowed));
+    let disallowed = options.list(&["disallowed_tools", "denied_tools"]);
+    call.option("--disallowedTools", joined(disallowed));
+    let own = joined(options.list(&["tools"]));
+    call.option("--tools", own.or_else(|| question.intercepting().map(|_| String::new())));
+    if !configs.is_empty() {
+        call.push(&["--mcp-config"]);
+        call.args.extend(configs);
+    }
+    if options.is_set(&["strict_mcp_config"]) || question.intercepting().is_some() {
+        call.push(&["--strict-mcp-config"]);
+    }
+}
+
+fn add_system(call: &mut Invocation, system: &str, option: &str) -> Result<(), String> {
     if fits_option(system) {
-        call.push(&["--system-prompt", system]);
+        call.push(&[option, system]);
         return Ok(());
     }
     let write = || {
@@ -95,7 +122,7 @@ fn add_system(call: &mut Invocation, system: &str) -> Result<(), String> {
         Ok::<_, std::io::Error>(file)
     };
     let file = write().map_err(|cause| format!("the system prompt cannot be stored: {cause}"))?;
-    call.push(&["--system-prompt-file", &file.path().to_string_lossy()]);
+    call.push(&[&format!("{option}-file"), &file.path().to_string_lossy()]);
     call.file = Some(file);
     Ok(())
 }

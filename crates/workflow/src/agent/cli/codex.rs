@@ -6,8 +6,8 @@
 use serde_json::Value;
 
 use super::{
-    Cli, Invocation, Options, Question, Speech, as_text, extra, fits_argument, fits_option,
-    no_piece,
+    Cli, Ids, Invocation, Options, Question, SERVER, Serving, Speech, as_text, extra,
+    fits_argument, fits_option, no_piece,
 };
 
 pub(super) const CLI: Cli = Cli {
@@ -19,8 +19,15 @@ pub(super) const CLI: Cli = Cli {
     tool_ends: r#""type":"item.completed""#,
     speech: Speech::Blocks,
     piece: no_piece,
+    // On its stream a call is an item with a number.
+    tool_prefix: "",
+    ids: Ids::OfModel,
     counts_whole_session: true,
 };
+
+/// Its features that give the model tools.
+const OWN_TOOLS: &[&str] =
+    &["shell_tool", "unified_exec", "view_image", "multi_agent", "goals", "apps"];
 
 fn ask(question: &Question<'_>, options: &mut Options) -> Result<Invocation, String> {
     let mut call = Invocation { args: vec!["exec".to_owned()], ..Invocation::default() };
@@ -39,6 +46,9 @@ fn ask(question: &Question<'_>, options: &mut Options) -> Result<Invocation, Str
         if let Some(value) = options.text(names) {
             add_config(&mut call, key, &toml_text(&value));
         }
+    }
+    if let Some(serving) = question.serving {
+        add_tools(&mut call, serving);
     }
     add_configs(&mut call, options);
     for dir in options.list(&["add_dir", "add_dirs"]) {
@@ -72,11 +82,36 @@ fn add_safety(call: &mut Invocation, question: &Question<'_>, options: &mut Opti
     ]);
     let full_auto = options.is_set(&["full_auto"]).then(|| "workspace-write".to_owned());
     let sandbox = options.text(&["sandbox", "sandbox_mode"]).or(full_auto);
+    let sandbox = sandbox.or_else(|| question.intercepting().map(|_| "read-only".to_owned()));
     match sandbox {
         _ if is_unsafe => call.push(&["--dangerously-bypass-approvals-and-sandbox"]),
         Some(sandbox) if question.resume.is_none() => call.push(&["--sandbox", &sandbox]),
         Some(sandbox) => add_config(call, "sandbox_mode", &toml_text(&sandbox)),
         None => {}
+    }
+}
+
+/// Has it start our server, whose calls nobody needs to approve: what they may do is decided here.
+fn add_tools(call: &mut Invocation, serving: &Serving) {
+    let (command, args) = serving.program();
+    let args: Vec<String> = args.iter().map(|arg| toml_text(arg)).collect();
+    let patience = Serving::patience().as_secs().to_string();
+    for (key, value) in [
+        ("command", toml_text(command)),
+        ("args", format!("[{}]", args.join(","))),
+        ("default_tools_approval_mode", toml_text("approve")),
+        ("startup_timeout_sec", "30".to_owned()),
+        ("tool_timeout_sec", patience),
+    ] {
+        add_config(call, &format!("mcp_servers.{SERVER}.{key}"), &value);
+    }
+    if serving.intercepts {
+        for feature in OWN_TOOLS {
+            add_config(call, &format!("features.{feature}"), "false");
+        }
+        add_config(call, "web_search", &toml_text("disabled"));
+        call.limit =
+            Some("`apply_patch` cannot be switched off; the sandbox decides what it may change");
     }
 }
 

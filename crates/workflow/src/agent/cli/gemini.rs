@@ -5,7 +5,10 @@
 
 use serde_json::Value;
 
-use super::{Cli, Invocation, Options, Question, Speech, extra, fits_argument, fits_option};
+use super::{
+    Cli, Ids, Invocation, Options, Question, SERVER, Speech, extra, fits_argument, fits_option,
+    gemini_home,
+};
 
 pub(super) const CLI: Cli = Cli {
     name: "gemini",
@@ -16,6 +19,8 @@ pub(super) const CLI: Cli = Cli {
     tool_ends: r#""type":"tool_result""#,
     speech: Speech::Pieces,
     piece,
+    tool_prefix: "mcp_quipu_",
+    ids: Ids::OfModel,
     counts_whole_session: false,
 };
 
@@ -27,6 +32,12 @@ fn ask(question: &Question<'_>, options: &mut Options) -> Result<Invocation, Str
     call.push(&["--output-format", "stream-json"]);
     call.option("--model", options.text(&["model"]));
     call.option("--resume", question.resume.map(str::to_owned));
+    if let Some(serving) = question.serving {
+        gemini_home::prepare(&mut call, serving, CLI.tool_prefix)?;
+        if serving.intercepts {
+            call.joined("--allowed-mcp-server-names", Some(SERVER.to_owned()));
+        }
+    }
     for (name, keys) in [
         ("--allowed-tools", &["allowed_tools"][..]),
         ("--include-directories", &["include_directories", "add_dir", "add_dirs"]),

@@ -2,9 +2,12 @@
 //!
 //! It has no system prompt of the caller's, so one is told before the prompt.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::{Cli, Invocation, Options, Question, Speech, extra, fits_argument, fits_option};
+use super::{
+    Cli, Ids, Invocation, Options, Question, SERVER, Serving, Speech, extra, fits_argument,
+    fits_option,
+};
 
 pub(super) const CLI: Cli = Cli {
     name: "github_copilot",
@@ -15,6 +18,8 @@ pub(super) const CLI: Cli = Cli {
     tool_ends: r#""type":"tool.execution_complete""#,
     speech: Speech::Pieces,
     piece,
+    tool_prefix: "quipu-",
+    ids: Ids::OfModel,
     counts_whole_session: false,
 };
 
@@ -49,19 +54,40 @@ fn ask(question: &Question<'_>, options: &mut Options) -> Result<Invocation, Str
             call.joined(name, Some(value));
         }
     }
+    if let Some(serving) = question.serving {
+        add_tools(&mut call, serving);
+    }
     for (name, keys) in [
         ("--allow-all", &["allow_all", "dangerously_skip_permissions", "yolo"][..]),
         ("--allow-all-tools", &["allow_all_tools"]),
         ("--allow-all-paths", &["allow_all_paths"]),
-        ("--disable-builtin-mcps", &["disable_builtin_mcps"]),
         ("--no-custom-instructions", &["no_custom_instructions"]),
     ] {
         if options.is_set(keys) {
             call.push(&[name]);
         }
     }
+    if options.is_set(&["disable_builtin_mcps"]) || question.intercepting().is_some() {
+        call.push(&["--disable-builtin-mcps"]);
+    }
     extra(&mut call, options);
     Ok(call)
+}
+
+/// Has it start our server. Its tools need no permission: what they may do is decided here.
+fn add_tools(call: &mut Invocation, serving: &Serving) {
+    let (command, args) = serving.program();
+    let server = json!({
+        "type": "local", "command": command, "args": args, "tools": ["*"], "timeout": Serving::patience_ms(),
+    });
+    let config = json!({ "mcpServers": serving.servers(server) }).to_string();
+    call.joined("--additional-mcp-config", Some(config));
+    call.joined("--allow-tool", Some(SERVER.to_owned()));
+    if serving.intercepts {
+        for tool in &serving.tools {
+            call.joined("--available-tools", Some(format!("{}{tool}", CLI.tool_prefix)));
+        }
+    }
 }
 
 fn piece(record: &Value) -> Option<&str> {

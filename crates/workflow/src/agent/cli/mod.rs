@@ -5,12 +5,17 @@
 mod claude;
 mod codex;
 mod gemini;
+mod gemini_home;
 mod github_copilot;
 mod opencode;
 mod options;
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
-use tempfile::NamedTempFile;
+use tempfile::{NamedTempFile, TempDir};
+
+use super::proxy::{Ids, SERVER, Serving};
 
 pub(super) use options::{Options, as_text};
 
@@ -39,6 +44,10 @@ pub(super) struct Cli {
     pub(super) speech: Speech,
     /// Finds a piece of the main agent's text in a record, for who watches.
     pub(super) piece: fn(&Value) -> Option<&str>,
+    /// What it puts before the name of a tool that our MCP server has.
+    pub(super) tool_prefix: &'static str,
+    /// What the ids are worth that it sends along with a call of such a tool.
+    pub(super) ids: Ids,
     /// Whether its usage counts the whole session, earlier processes included.
     pub(super) counts_whole_session: bool,
 }
@@ -53,6 +62,7 @@ pub(super) enum Speech {
 }
 
 /// What is asked in one turn.
+#[derive(Clone, Copy)]
 pub(super) struct Question<'a> {
     /// The prompt.
     pub(super) prompt: &'a str,
@@ -62,6 +72,8 @@ pub(super) struct Question<'a> {
     pub(super) resume: Option<&'a str>,
     /// Whether this step asks for the first time: what was told in earlier turns is still known.
     pub(super) is_first: bool,
+    /// The tools of ours that it is given.
+    pub(super) serving: Option<&'a Serving>,
 }
 
 /// How a program is called for one turn.
@@ -75,6 +87,12 @@ pub(super) struct Invocation {
     pub(super) sent: String,
     /// A file that must stay until it ends.
     pub(super) file: Option<NamedTempFile>,
+    /// A directory that must stay until it ends.
+    pub(super) scratch: Option<TempDir>,
+    /// Variables for it, beside those of the step.
+    pub(super) env: BTreeMap<String, String>,
+    /// What of the agent's own tools cannot be switched off.
+    pub(super) limit: Option<&'static str>,
 }
 
 impl Invocation {
@@ -103,6 +121,11 @@ impl Question<'_> {
         self.system.filter(|_| self.is_first)
     }
 
+    /// Returns the tools of ours that stand in place of the agent's own.
+    fn intercepting(&self) -> Option<&Serving> {
+        self.serving.filter(|serving| serving.intercepts)
+    }
+
     /// Returns the prompt, with the system prompt before it where there is no other way to tell it.
     fn inlined(&self) -> String {
         match self.news() {
@@ -120,6 +143,18 @@ fn fits_argument(text: &str) -> bool {
 /// Tells whether a text can be the value of an option.
 fn fits_option(text: &str) -> bool {
     text.len() <= LONGEST_ARGUMENT && !text.contains('\0')
+}
+
+/// Puts the parts of one JSON object into another, part by part.
+fn merge(into: &mut Value, more: Value) {
+    match (into, more) {
+        (Value::Object(into), Value::Object(more)) => {
+            for (key, value) in more {
+                merge(into.entry(key).or_insert(Value::Null), value);
+            }
+        }
+        (into, more) => *into = more,
+    }
 }
 
 /// Finds no pieces: what is said is printed whole.

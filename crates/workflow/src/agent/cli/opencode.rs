@@ -4,7 +4,11 @@
 //! a prompt goes by standard input. Its `-c` would continue whatever session was last: it is never
 //! used. It has no system prompt of the caller's, so one is told before the prompt.
 
-use super::{Cli, Invocation, Options, Question, Speech, extra, fits_option, no_piece};
+use serde_json::{Value, json};
+
+use super::{
+    Cli, Ids, Invocation, Options, Question, Serving, Speech, extra, fits_option, merge, no_piece,
+};
 
 pub(super) const CLI: Cli = Cli {
     name: "opencode",
@@ -16,6 +20,8 @@ pub(super) const CLI: Cli = Cli {
     tool_ends: "",
     speech: Speech::Blocks,
     piece: no_piece,
+    tool_prefix: "quipu_",
+    ids: Ids::OfModel,
     counts_whole_session: false,
 };
 
@@ -42,5 +48,54 @@ fn ask(question: &Question<'_>, options: &mut Options) -> Result<Invocation, Str
     } else {
         call.stdin = Some(call.sent.clone());
     }
+    if let Some(serving) = question.serving {
+        call.env.insert(CONFIG.to_owned(), config_of(serving).to_string());
+    }
     Ok(call)
+}
+
+/// The variable that holds a configuration which comes before those in files.
+const CONFIG: &str = "OPENCODE_CONFIG_CONTENT";
+
+/// The names of its own tools, under which somebody may have allowed them.
+const OWN_TOOLS: &[&str] = &[
+    "*",
+    "bash",
+    "edit",
+    "write",
+    "read",
+    "glob",
+    "grep",
+    "list",
+    "task",
+    "webfetch",
+    "websearch",
+    "codesearch",
+    "todowrite",
+    "todoread",
+    "skill",
+    "lsp",
+    "patch",
+    "multiedit",
+    "question",
+];
+
+/// Returns the configuration that has it start our server, whose tools need no permission.
+fn config_of(serving: &Serving) -> Value {
+    let given = serving.variable(CONFIG).and_then(|text| serde_json::from_str(&text).ok());
+    let mut config = given.filter(Value::is_object).unwrap_or_else(|| json!({}));
+    let timeout = Serving::patience_ms();
+    let server = json!({
+        "type": "local", "command": serving.command, "enabled": true, "timeout": timeout,
+    });
+    merge(&mut config, json!({ "mcp": serving.servers(server) }));
+    merge(&mut config, json!({ "experimental": { "mcp_timeout": timeout } }));
+    if serving.intercepts {
+        for tool in OWN_TOOLS {
+            merge(&mut config, json!({ "permission": { *tool: "deny" } }));
+        }
+    }
+    // The last rule that fits is the one that counts.
+    merge(&mut config, json!({ "permission": { "quipu_*": "allow" } }));
+    config
 }

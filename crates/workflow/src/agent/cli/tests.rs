@@ -16,7 +16,7 @@ struct Case {
 }
 
 fn plain(prompt: &'static str) -> Question<'static> {
-    Question { prompt, system: None, resume: None, is_first: true }
+    Question { prompt, system: None, resume: None, is_first: true, serving: None }
 }
 
 fn with_system(prompt: &'static str) -> Question<'static> {
@@ -215,7 +215,8 @@ fn no_text_is_too_long_for_any_program() {
     let long = "x".repeat(200 * 1024);
     for cli in CLIS {
         for (resume, is_first) in [(None, true), (Some("s"), true), (Some("s"), false)] {
-            let question = Question { prompt: &long, system: Some(&long), resume, is_first };
+            let system = Some(&*long);
+            let question = Question { prompt: &long, system, resume, is_first, serving: None };
             let call = (cli.ask)(&question, &mut Options::default()).unwrap();
             assert!(call.args.iter().all(|arg| arg.len() <= LONGEST_ARGUMENT), "{}", cli.name);
             let stdin = call.stdin.as_deref().unwrap_or_default();
@@ -235,5 +236,161 @@ fn an_option_of_another_program_is_told() {
         let mut options = Options::new(given.as_object().unwrap());
         (cli.ask)(&plain("Hi"), &mut options).unwrap();
         assert_eq!(options.unread(), ["colour"], "{}", cli.name);
+    }
+}
+
+fn served(intercepts: bool) -> &'static Serving {
+    let command = ["/bin/quipu", "mcp-serve", "--socket", "/s k"].map(str::to_owned).to_vec();
+    let tools = vec!["Bash".to_owned(), "Read".to_owned()];
+    let is_all_of_system = true;
+    let serving = Serving { command, tools, intercepts, is_all_of_system, ..Serving::default() };
+    Box::leak(Box::new(serving))
+}
+
+/// A question to an agent that is given our tools.
+fn given(prompt: &'static str, intercepts: bool) -> Question<'static> {
+    Question { serving: Some(served(intercepts)), ..plain(prompt) }
+}
+
+#[test]
+fn claude_is_given_tools_so() {
+    use claude::CLI;
+    let [a, b, c] = ["--output-format", "stream-json", "--verbose"];
+    const CONFIG: &str = r#"{"mcpServers":{"quipu":{"args":["mcp-serve","--socket","/s k"],"command":"/bin/quipu","type":"stdio"}}}"#;
+    let with_own = Serving { is_all_of_system: false, ..served(true).clone() };
+    let with_own: &'static Serving = Box::leak(Box::new(with_own));
+    check(vec![
+        case!(
+            CLI,
+            given("Hi", false),
+            {},
+            ["-p", "Hi", a, b, c, "--allowedTools", "mcp__quipu", "--mcp-config", CONFIG]
+        ),
+        case!(
+            CLI,
+            Question { system: Some("Use them."), ..given("Hi", true) },
+            { "allowed_tools": "Read", "mcp_config": "mine.json" },
+            [
+                "-p", "Hi", a, b, c, "--append-system-prompt", "Use them.", "--allowedTools",
+                "Read,mcp__quipu", "--tools", "", "--mcp-config", "mine.json", CONFIG,
+                "--strict-mcp-config",
+            ]
+        ),
+        case!(
+            CLI,
+            Question { serving: Some(with_own), ..with_system("Hi") },
+            { "tools": "Read" },
+            [
+                "-p", "Hi", a, b, c, "--system-prompt", "Be brief.", "--allowedTools", "mcp__quipu",
+                "--tools", "Read", "--mcp-config", CONFIG, "--strict-mcp-config",
+            ]
+        ),
+    ]);
+}
+
+#[test]
+fn codex_is_given_tools_so() {
+    use codex::CLI;
+    let (json, git) = ("--json", "--skip-git-repo-check");
+    let server = [
+        "-c",
+        r#"mcp_servers.quipu.command="/bin/quipu""#,
+        "-c",
+        r#"mcp_servers.quipu.args=["mcp-serve","--socket","/s k"]"#,
+        "-c",
+        r#"mcp_servers.quipu.default_tools_approval_mode="approve""#,
+        "-c",
+        "mcp_servers.quipu.startup_timeout_sec=30",
+        "-c",
+        "mcp_servers.quipu.tool_timeout_sec=660",
+    ];
+    let off = [
+        "-c",
+        "features.shell_tool=false",
+        "-c",
+        "features.unified_exec=false",
+        "-c",
+        "features.view_image=false",
+        "-c",
+        "features.multi_agent=false",
+        "-c",
+        "features.goals=false",
+        "-c",
+        "features.apps=false",
+        "-c",
+        r#"web_search="disabled""#,
+    ];
+    let args = |before: &[&'static str], off: &[&'static str]| {
+        [&["exec"][..], before, &server[..], off, &["Hi"][..]].concat()
+    };
+    for (question, before, off) in [
+        (given("Hi", false), vec![json, git], &[][..]),
+        (given("Hi", true), vec![json, git, "--sandbox", "read-only"], &off[..]),
+        (
+            Question { resume: Some("ses-1"), ..given("Hi", true) },
+            vec!["resume", "ses-1", json, git, "-c", r#"sandbox_mode="read-only""#],
+            &off[..],
+        ),
+    ] {
+        let limit = question.intercepting().is_some();
+        let call = (CLI.ask)(&question, &mut Options::default()).unwrap();
+        assert_eq!(call.args, args(&before, off));
+        assert_eq!(call.limit.is_some(), limit, "what cannot be switched off is told");
+    }
+}
+
+#[test]
+fn copilot_is_given_tools_so() {
+    use github_copilot::CLI;
+    let (a, b) = ("--output-format=json", "--no-color");
+    const CONFIG: &str = r#"--additional-mcp-config={"mcpServers":{"quipu":{"args":["mcp-serve","--socket","/s k"],"command":"/bin/quipu","timeout":660000,"tools":["*"],"type":"local"}}}"#;
+    check(vec![
+        case!(CLI, given("Hi", false), {}, ["-p", "Hi", a, b, CONFIG, "--allow-tool=quipu"]),
+        case!(
+            CLI,
+            given("Hi", true),
+            { "allow_all": true },
+            [
+                "-p", "Hi", a, b, CONFIG, "--allow-tool=quipu", "--available-tools=quipu-Bash",
+                "--available-tools=quipu-Read", "--allow-all", "--disable-builtin-mcps",
+            ]
+        ),
+    ]);
+}
+
+#[test]
+fn gemini_is_given_tools_so() {
+    let home = tempfile::tempdir().unwrap();
+    let env = BTreeMap::from([("HOME".to_owned(), home.path().display().to_string())]);
+    for (intercepts, expected) in [
+        (false, vec!["--output-format", "stream-json", "-p", "Hi"]),
+        (
+            true,
+            vec!["--output-format", "stream-json", "--allowed-mcp-server-names=quipu", "-p", "Hi"],
+        ),
+    ] {
+        let serving = Serving { env: env.clone(), ..served(intercepts).clone() };
+        let question = Question { serving: Some(&serving), ..plain("Hi") };
+        let call = (gemini::CLI.ask)(&question, &mut Options::default()).unwrap();
+        assert_eq!(call.args, expected);
+        assert!(call.env.contains_key("GEMINI_CLI_HOME"));
+    }
+}
+
+#[test]
+fn opencode_is_given_tools_so() {
+    let own = json!({ "theme": "mine", "permission": { "bash": "allow" }, "mcp": { "x": {} } });
+    let env = BTreeMap::from([("OPENCODE_CONFIG_CONTENT".to_owned(), own.to_string())]);
+    for intercepts in [false, true] {
+        let serving = Serving { env: env.clone(), ..served(intercepts).clone() };
+        let question = Question { serving: Some(&serving), ..plain("Hi") };
+        let call = (opencode::CLI.ask)(&question, &mut Options::default()).unwrap();
+        assert_eq!(call.args, ["run", "--format", "json", "--thinking", "--", "Hi"]);
+        let config: Value = serde_json::from_str(&call.env["OPENCODE_CONFIG_CONTENT"]).unwrap();
+        assert_eq!(config["theme"], "mine");
+        assert_eq!(config["mcp"]["x"], json!({}));
+        assert_eq!(config["mcp"]["quipu"]["command"], json!(serving.command));
+        assert_eq!(config["permission"]["quipu_*"], "allow");
+        assert_eq!(config["permission"]["bash"], if intercepts { "deny" } else { "allow" });
     }
 }
