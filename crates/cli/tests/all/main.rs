@@ -7,6 +7,8 @@
 /// The harness: runs `quipu` in a directory of its own with a clean environment.
 mod session;
 
+/// Agents that call our tools through `quipu mcp-serve`: each call is counted once.
+mod agent_tools;
 /// Settings, and where `quipu config` says each came from; completions and man pages.
 mod config;
 /// Kill -9, a full disk and a file size limit against a recording process.

@@ -5,9 +5,12 @@
 //! a [`Script`] in the file that `QUIPU_FAKE_SCRIPT` names, or `--script FILE` before the provider. What
 //! it was called with is appended to the file that `QUIPU_FAKE_LOG` names, a JSON object a line.
 //!
+//! The tools of an MCP server that it is given, in the way of the real program, it really calls.
+//!
 //! It thinks nothing, and it takes any argument: whether the real program would is not its concern.
 
 mod call;
+mod client;
 mod dialect;
 mod play;
 mod script;
@@ -18,7 +21,7 @@ use std::sync::OnceLock;
 use std::{env, fs};
 
 pub use call::Call;
-pub use script::{Script, Spent, Step, Subagent, Tool, Turn};
+pub use script::{Script, Served, Spent, Step, Subagent, Told, Tool, Turn};
 
 /// The providers whose language it speaks.
 pub const PROVIDERS: &[&str] = &["claude", "codex", "gemini", "copilot", "opencode"];

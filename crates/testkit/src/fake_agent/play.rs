@@ -6,6 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use super::call::Call;
+use super::client;
 use super::dialect::Dialect;
 use super::script::{Script, Step};
 
@@ -19,6 +20,13 @@ pub(super) fn play(script: &Script, call: &Call, mut dialect: Box<dyn Dialect>) 
             Step::Thinking(text) => print(&dialect.thinking(text)),
             Step::Tool(tool) => print(&dialect.tools(std::slice::from_ref(tool))),
             Step::Tools(tools) => print(&dialect.tools(tools)),
+            Step::Served(served) => {
+                if let Err(cause) = client::play(served, call, dialect.as_mut(), print) {
+                    // Nobody but a person who looks for the reason reads it.
+                    let _ = writeln!(io::stderr(), "quipu-fake-agent: {cause}");
+                    return ExitCode::from(70);
+                }
+            }
             Step::Subagent(subagent) => print(&dialect.subagent(subagent)),
             Step::Usage(spent) => dialect.spend(*spent),
             Step::DelayMs(ms) => thread::sleep(Duration::from_millis(*ms)),

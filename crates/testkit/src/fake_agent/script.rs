@@ -41,6 +41,8 @@ pub enum Step {
     Tool(Tool),
     /// It uses several at once.
     Tools(Vec<Tool>),
+    /// It uses tools of the MCP server `quipu` that it was given.
+    Served(Served),
     /// It has another agent do something.
     Subagent(Subagent),
     /// Time passes.
@@ -79,6 +81,35 @@ pub struct Tool {
     pub result: Option<String>,
     /// Whether that is an error.
     pub is_error: bool,
+    /// The MCP server that has it, if one does.
+    pub server: Option<String>,
+}
+
+/// A use of tools of an MCP server: they are really called, all at once.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Served {
+    /// Which, by the server's names. Their results are the server's.
+    pub tools: Vec<Tool>,
+    /// When it prints that it uses them.
+    pub told: Told,
+    /// Whether it is gone as soon as it has asked.
+    pub dies: bool,
+}
+
+/// When an agent prints that it uses tools.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Told {
+    /// Before it does.
+    #[default]
+    Before,
+    /// When they have answered.
+    After,
+    /// Not at all.
+    Never,
+    /// Although it does not: somebody has not allowed it.
+    Instead,
 }
 
 /// Another agent at work.

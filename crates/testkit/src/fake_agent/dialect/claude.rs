@@ -138,6 +138,14 @@ impl Dialect for Claude {
         lines
     }
 
+    fn name_of(&self, server: &str, tool: &str) -> String {
+        format!("mcp__{server}__{tool}")
+    }
+
+    fn meta(&self, id: Option<&str>, number: usize) -> Value {
+        json!({ "claudecode/toolUseId": id, "progressToken": number })
+    }
+
     fn subagent(&mut self, subagent: &Subagent) -> Vec<String> {
         let input = json!({
             "description": "Help", "prompt": subagent.prompt, "subagent_type": "general-purpose",

@@ -34,7 +34,8 @@ fn items_of(id: &str, tool: &Tool) -> (Value, Value) {
     let status = if tool.is_error { "failed" } else { "completed" };
     let result = tool.result.clone().unwrap_or_default();
     let input = input_of(tool);
-    if let (true, Some(command)) = (is_shell(&tool.name), input.get("command")) {
+    let is_shell = is_shell(&tool.name) && tool.server.is_none();
+    if let (true, Some(command)) = (is_shell, input.get("command")) {
         let item = |output: &str, code: Value, status: &str| {
             json!({
                 "id": id, "type": "command_execution", "command": command,
@@ -44,9 +45,10 @@ fn items_of(id: &str, tool: &Tool) -> (Value, Value) {
         let code = json!(if tool.is_error { 1 } else { 0 });
         return (item("", Value::Null, "in_progress"), item(&result, code, status));
     }
+    let server = tool.server.as_deref().unwrap_or("fake");
     let item = |result: Value, error: Value, status: &str| {
         json!({
-            "id": id, "type": "mcp_tool_call", "server": "fake", "tool": tool.name,
+            "id": id, "type": "mcp_tool_call", "server": server, "tool": tool.name,
             "arguments": input, "result": result, "error": error, "status": status,
         })
     };
@@ -90,6 +92,15 @@ impl Dialect for Codex {
         let begun = items.iter().map(|(_, (begun, _))| line("item.started", begun));
         let done = items.iter().filter(|(tool, _)| tool.result.is_some());
         begun.chain(done.map(|(_, (_, done))| line("item.completed", done))).collect()
+    }
+
+    fn name_of(&self, _: &str, tool: &str) -> String {
+        tool.to_owned()
+    }
+
+    fn meta(&self, _: Option<&str>, number: usize) -> Value {
+        // Its model's id, which it does not print.
+        json!({ "callId": format!("call_{number}") })
     }
 
     fn subagent(&mut self, subagent: &Subagent) -> Vec<String> {

@@ -120,8 +120,11 @@ impl Copilot {
         (id, request)
     }
 
-    fn started(&mut self, id: &str, name: &str, input: &Value) -> String {
-        let data = json!({ "toolCallId": id, "toolName": name, "arguments": input });
+    fn started(&mut self, id: &str, name: &str, input: &Value, server: Option<&str>) -> String {
+        let mut data = json!({ "toolCallId": id, "toolName": name, "arguments": input });
+        if let Some(server) = server {
+            data["mcpServerName"] = json!(server);
+        }
         self.line("tool.execution_start", data)
     }
 
@@ -169,7 +172,7 @@ impl Dialect for Copilot {
         let requests = calls.iter().map(|(_, (_, request))| request.clone()).collect();
         let mut lines = self.close(requests);
         for (tool, (id, _)) in &calls {
-            lines.push(self.started(id, &tool.name, &input_of(tool)));
+            lines.push(self.started(id, &tool.name, &input_of(tool), tool.server.as_deref()));
         }
         for (tool, (id, _)) in &calls {
             if let Some(result) = &tool.result {
@@ -182,11 +185,15 @@ impl Dialect for Copilot {
         lines
     }
 
+    fn name_of(&self, server: &str, tool: &str) -> String {
+        format!("{server}-{tool}")
+    }
+
     fn subagent(&mut self, subagent: &Subagent) -> Vec<String> {
         let input = json!({ "prompt": subagent.prompt });
         let (id, request) = self.request("task", &input);
         let mut lines = self.close(vec![request]);
-        lines.push(self.started(&id, "task", &input));
+        lines.push(self.started(&id, "task", &input, None));
         let named = json!({ "toolCallId": id, "agentName": "general-purpose" });
         let asked = json!({ "content": subagent.prompt, "source": "agent-1", "messageId": "u-2" });
         let said = json!({

@@ -107,11 +107,16 @@ impl Dialect for Gemini {
         lines
     }
 
+    fn name_of(&self, server: &str, tool: &str) -> String {
+        format!("mcp_{server}_{tool}")
+    }
+
     fn subagent(&mut self, subagent: &Subagent) -> Vec<String> {
         // Only the outer call is told, without what came of it.
         let input = json!({ "objective": subagent.prompt });
         let name = "generalist".to_owned();
-        self.tools(&[Tool { name, input, result: Some(String::new()), is_error: false }])
+        let result = Some(String::new());
+        self.tools(&[Tool { name, input, result, ..Tool::default() }])
     }
 
     fn spend(&mut self, spent: Spent) {

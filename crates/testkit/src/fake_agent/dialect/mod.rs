@@ -21,6 +21,12 @@ pub(super) trait Dialect {
     fn thinking(&mut self, text: &str) -> Vec<String>;
     /// It uses tools, at once.
     fn tools(&mut self, tools: &[Tool]) -> Vec<String>;
+    /// Returns what it calls a tool of an MCP server.
+    fn name_of(&self, server: &str, tool: &str) -> String;
+    /// Returns what it sends along with a call, for a call that it tells by this id.
+    fn meta(&self, _id: Option<&str>, _number: usize) -> Value {
+        Value::Null
+    }
     /// It has another agent do something.
     fn subagent(&mut self, subagent: &Subagent) -> Vec<String>;
     /// It has used up something.

@@ -113,13 +113,17 @@ impl Dialect for Opencode {
         lines
     }
 
+    fn name_of(&self, server: &str, tool: &str) -> String {
+        format!("{server}_{tool}")
+    }
+
     fn subagent(&mut self, subagent: &Subagent) -> Vec<String> {
         let input = json!({
             "description": "Help", "prompt": subagent.prompt, "subagent_type": "general",
         });
         let result = format!("<task_result>{}</task_result>", subagent.text);
         let name = "task".to_owned();
-        self.tools(&[Tool { name, input, result: Some(result), is_error: false }])
+        self.tools(&[Tool { name, input, result: Some(result), ..Tool::default() }])
     }
 
     fn spend(&mut self, spent: Spent) {
