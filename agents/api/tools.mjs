@@ -77,6 +77,7 @@ export function resolve(block, request) {
     const args = known(spec, fromResults(block.args, request.results));
     return { name: block.raw_tool, namespace: spec.namespace, args, custom: false };
   }
+  if (block.tool === 'mcp') return served(block, request);
   const kinds = TOOLS[block.tool];
   if (!kinds) throw new Error(`a scenario has the unknown tool "${block.tool}"`);
   for (const [name, make] of Object.entries(kinds)) {
@@ -88,6 +89,17 @@ export function resolve(block, request) {
     return { name, namespace: spec.namespace, args, custom };
   }
   throw new Error(`the client offers no tool for "${block.tool}": ${[...request.tools.keys()].join(', ')}`);
+}
+
+/** Returns the call of a tool that an MCP server has: every client has its own way to name those. */
+function served({ server, name, args }, request) {
+  for (const [offered, spec] of request.tools) {
+    const place = spec.namespace ?? offered;
+    if (offered.endsWith(name) && place.includes(server)) return { name: offered, namespace: spec.namespace, args, custom: false };
+  }
+  // It may be offered only to those who ask for it, and be called all the same.
+  if (request.api === 'responses') return { name, namespace: `mcp__${server}`, args, custom: false };
+  throw new Error(`the client offers no tool ${name} of ${server}: ${[...request.tools.keys()].join(', ')}`);
 }
 
 /** Returns a step's reply with its `finish` blocks resolved: a tool where subagents have one for it, else text. */

@@ -57,7 +57,7 @@ async function attempt(cli, name, scenario, patience, { quipu, isolation }) {
     project: at('project'),
     log: at('requests.jsonl'),
     quipu,
-    args: argumentsOf(cli, name, scenario, patience, at('storage')),
+    args: argumentsOf(cli, name, scenario, patience, at('storage'), workflowOf(cli, scenario, out)),
     env: environmentOf(out),
     kill: scenario.kill,
     limit: LIMIT,
@@ -67,13 +67,23 @@ async function attempt(cli, name, scenario, patience, { quipu, isolation }) {
   return { cli, name, scenario, out, printed, client: clients[cli], ...gather(job) };
 }
 
-function argumentsOf(cli, name, scenario, patience, storage) {
+/** Returns the agent's workflow; where the scenario says so, its first step is given our tools. */
+function workflowOf(cli, scenario, out) {
+  const file = join(agents, 'workflows', `${cli}.yaml`);
+  if (!scenario.mcp_proxy) return file;
+  const given = join(out, 'workflow.yaml');
+  const text = readFileSync(file, 'utf8');
+  writeFileSync(given, text.replace(/^ {4}timeout: .*$/m, '$&\n    mcp_proxy: {enable: true}'));
+  return given;
+}
+
+function argumentsOf(cli, name, scenario, patience, storage, workflow) {
   const [prompt, second] = scenario.prompts;
   const input = (key, value) => ['-i', `${key}=${value}`];
   const model = clients[cli].models?.[name];
   return [
     'run',
-    join(agents, 'workflows', `${cli}.yaml`),
+    workflow,
     ...['--storage', storage],
     ...input('program', programOf(cli)),
     ...input('api', '{api}'),

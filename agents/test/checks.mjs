@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { FILES, SECOND_SYSTEM, SYSTEM } from './case.mjs';
+import { asTold, checkServed, instructed } from './served.mjs';
 import { checkSpeech } from './speech.mjs';
 import { eventsOf, isOwnWord, KINDS, ofType, requestsOf, sumOf } from './transcript.mjs';
 
@@ -67,15 +68,16 @@ function checkFiles({ out, scenario }) {
 
 function checkStep(facts, prompt, index) {
   const path = STEPS[index];
-  const events = eventsOf(facts.events, path);
+  const events = asTold(eventsOf(facts.events, path));
   const requests = requestsOf(facts, index);
   const system = index === 0 ? SYSTEM : SECOND_SYSTEM;
   const problems = [
-    ...checkQuestion(events, requests, prompt, system),
+    ...checkQuestion(events, requests, prompt, facts.scenario.mcp_proxy ? instructed(events, system) : system),
     ...checkSpeech(facts, events, requests),
     ...checkUsage(facts, events, requests),
     ...checkRetries(facts, events),
     ...checkEnd(facts, events, requests),
+    ...(facts.scenario.mcp_proxy ? checkServed(eventsOf(facts.events, path), requests) : []),
   ];
   return problems.map((problem) => `${path}: ${problem}`);
 }

@@ -89,6 +89,7 @@ const CODEX_CALLS = {
 
 /** Returns the name that a call has on the agent's stream, and texts that its input has there. */
 export function callAsTold(client, call) {
-  if (client.ownCalls) return CODEX_CALLS[call.tool_name](call.tool_input);
+  const own = client.ownCalls && CODEX_CALLS[call.tool_name];
+  if (own) return own(call.tool_input);
   return [call.tool_name, Object.values(call.tool_input).filter((value) => typeof value === 'string')];
 }
