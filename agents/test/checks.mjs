@@ -71,13 +71,14 @@ function checkStep(facts, prompt, index) {
   const events = asTold(eventsOf(facts.events, path));
   const requests = requestsOf(facts, index);
   const system = index === 0 ? SYSTEM : SECOND_SYSTEM;
+  const isServed = facts.scenario.mcp_proxy && index === 0;
   const problems = [
-    ...checkQuestion(events, requests, prompt, facts.scenario.mcp_proxy ? instructed(events, system) : system),
+    ...checkQuestion(events, requests, prompt, isServed ? instructed(events, system) : system),
     ...checkSpeech(facts, events, requests),
     ...checkUsage(facts, events, requests),
     ...checkRetries(facts, events),
     ...checkEnd(facts, events, requests),
-    ...(facts.scenario.mcp_proxy ? checkServed(eventsOf(facts.events, path), requests) : []),
+    ...(isServed ? checkServed(eventsOf(facts.events, path), requests) : []),
   ];
   return problems.map((problem) => `${path}: ${problem}`);
 }
