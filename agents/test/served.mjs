@@ -13,7 +13,7 @@ const OWN = [
 export function asTold(events) {
   const links = linksIn(events);
   if (!links.length) return events;
-  const told = new Map(links.map(({ payload }) => [payload.call_id, payload.agent_call_id]));
+  const told = new Map(links.map(({ payload }) => [payload.tool_id, payload.agent_tool_id]));
   const renamed = (id) => told.get(id) ?? id;
   return events.map((event) => {
     const { payload } = event;

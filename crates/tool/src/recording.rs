@@ -72,7 +72,7 @@ impl<'a> OpenCall<'a> {
     fn whole(&self, output: &Value) -> Json {
         let mut output = output.clone();
         if let Some(bytes) = cut_for_record(&mut output) {
-            let facts = json!({ "call_id": self.context.call_id, "bytes": bytes });
+            let facts = json!({ "tool_id": self.context.call_id, "bytes": bytes });
             self.context.note("output_cut", facts);
         }
         json_of(&output)

@@ -138,7 +138,7 @@ fn the_id_that_the_model_gave_is_the_calls_id() {
         let mut blocks = said.flat_map(|line| line["payload"]["blocks"].as_array().unwrap());
         let block = blocks.find(|block| block["type"] == "tool_use").unwrap();
         let linked = &notes(&lines, "tool_linked")[0]["payload"];
-        let known = [&linked["call_id"], &linked["agent_call_id"]];
+        let known = [&linked["tool_id"], &linked["agent_tool_id"]];
         assert!(known.contains(&&block["tool_id"]), "{provider}: {block}");
     }
 }

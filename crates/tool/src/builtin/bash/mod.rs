@@ -121,7 +121,7 @@ impl Bash {
         };
         let facts = json!({
             "tool": "Bash",
-            "call_id": context.call_id,
+            "tool_id": context.call_id,
             "reason": self.confinement.describe(),
         });
         context.note(subtype, facts);

@@ -160,7 +160,7 @@ fn drafts_of(telling: Telling<Draft>) -> Vec<Draft> {
 fn echo(subtype: &str, link: &Link, draft: Draft) -> Draft {
     let name = draft.payload.decode::<Value>().unwrap_or_default()["name"].take();
     let Link { call_id, agent_call_id } = link;
-    let facts = json!({ "call_id": call_id, "agent_call_id": agent_call_id, "name": name });
+    let facts = json!({ "tool_id": call_id, "agent_tool_id": agent_call_id, "name": name });
     match Draft::system(subtype, facts) {
         Ok(fact) => Draft { kind: fact.kind, payload: fact.payload, ..draft },
         Err(_) => draft,
