@@ -39,7 +39,7 @@ export function checkServed(events, requests) {
   for (const { payload } of [...calls, ...ofType(events, 'tool.result')]) {
     if (payload.fidelity !== 'router') problems.push(`${payload.name} ${payload.call_id} is ${payload.fidelity}`);
   }
-  const linked = linksIn(events).map(({ payload }) => payload.call_id);
+  const linked = linksIn(events).map(({ payload }) => payload.tool_id);
   for (const { payload } of calls) {
     const times = linked.filter((id) => id === payload.call_id).length;
     if (times !== 1) problems.push(`${payload.name} ${payload.call_id} is linked ${times} times`);
