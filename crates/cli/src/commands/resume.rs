@@ -2,12 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use quipu_event::RunIdentity;
 use quipu_event::payload::Status;
+use quipu_event::{RunId, RunIdentity};
 use quipu_journal::{Durability, RunListing, RunState, find_run, look_at};
 use quipu_workflow::definition::Workflow;
-use quipu_workflow::driver::{MASKED, PastRun};
-use quipu_workflow::language::Value;
+use quipu_workflow::driver::{PastRun, Secrets, is_masked};
+use serde_json::{Map, Value};
 
 use crate::Context;
 use crate::exit::{Exit, UserError};
@@ -21,8 +21,10 @@ use crate::workflow::{Flight, Given, InputArgs, Overrides, fly, load};
 /// taken from the transcript, which then goes on in the same file. A step that was cut short, or
 /// failed and left the run no way on, is tried again.
 ///
-/// The workflow and the inputs are those of the run. Secret inputs were never recorded: give them
-/// again with -i. A workflow whose file has changed since is refused, unless you insist.
+/// The workflow, the inputs and what was changed with --set or --stub are those of the run. Secret
+/// inputs were never recorded: give them again with -i, or when you are asked; results that they
+/// stood in are then what they were. A workflow whose file has changed since is refused, unless you
+/// insist.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
     quipu resume last\n  \
@@ -34,8 +36,11 @@ pub(crate) struct Args {
     #[command(flatten)]
     inputs: InputArgs,
     /// Replace every agent by a stub from here on
-    #[arg(long)]
+    #[arg(long, conflicts_with = "no_stub")]
     stub: bool,
+    /// Ask real agents from here on, although the run began with --stub
+    #[arg(long)]
+    no_stub: bool,
     /// Change something from here on, as for `quipu run` (repeatable)
     #[arg(long = "set", value_name = "KEY=VALUE")]
     set: Vec<String>,
@@ -58,14 +63,21 @@ pub(crate) fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
     let run_id = find_run(&layout, &args.run)?;
     let listing = look_at(&layout, &run_id)?;
     refuse_running(&listing)?;
+    refuse_empty(&listing)?;
     let past = PastRun::read(&layout.transcript(&run_id))?;
     refuse_complete(&listing, &past)?;
     let mut workflow = workflow_of(context, &past, args.force)?;
-    let overrides = Overrides::parse(&args.set)?;
-    overrides.apply(&mut workflow)?;
-    let given = Given::read(&args.inputs)?;
-    refuse_masked(&past, &given)?;
+    let parent_run_id = listing.first.as_ref().and_then(|first| first.parent_run_id.clone());
     let may_ask = !context.screen.json;
+    let mut given = Given::read(&args.inputs)?;
+    given.ask_again(&past.inputs, &workflow, may_ask)?;
+    let secrets = secrets_of(&workflow, &given, parent_run_id.is_some().then_some(&run_id));
+    let recorded = secrets.restore_named(past.inputs);
+    refuse_masked(&recorded, &given)?;
+    let changes = secrets.restore_named(past.changes);
+    let mut overrides = Overrides::again(&changes, &args.set)?;
+    overrides.stub(if args.no_stub { Some(false) } else { args.stub.then_some(true) });
+    overrides.apply(&mut workflow)?;
     let working_dir = match &past.cwd {
         Some(cwd) if !Path::new(cwd).is_dir() => {
             return Err(UserError::new(format!("the run worked in {cwd}, which is gone")).into());
@@ -73,14 +85,13 @@ pub(crate) fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
         Some(cwd) => PathBuf::from(cwd),
         None => std::env::current_dir()?,
     };
-    let inputs = given.over(past.inputs).checked(&workflow, &working_dir, may_ask)?;
-    let parent_run_id = listing.first.as_ref().and_then(|first| first.parent_run_id.clone());
+    let inputs = given.over(recorded).checked(&workflow, &working_dir, may_ask)?;
     let flight = Flight {
         run: RunIdentity { run_id, parent_run_id },
         inputs,
         working_dir,
         resume: true,
-        stub: args.stub,
+        stub: overrides.is_stubbed(),
         record: true,
         quiet: args.quiet,
         may_ask: true,
@@ -96,6 +107,16 @@ fn refuse_running(listing: &RunListing) -> Result<(), UserError> {
     let id = short(listing);
     Err(UserError::new(format!("run {id} is still running: {holder}"))
         .with_hint(format!("`quipu tail -f {id}` follows it")))
+}
+
+/// A run that was killed before its first line never did anything.
+fn refuse_empty(listing: &RunListing) -> Result<(), UserError> {
+    if listing.bytes > 0 {
+        return Ok(());
+    }
+    let (id, path) = (short(listing), listing.path.display());
+    Err(UserError::new(format!("run {id} ended before its first line: it did nothing yet"))
+        .with_hint(format!("start it again with `quipu run`; {path} is empty and can be removed")))
 }
 
 fn refuse_complete(listing: &RunListing, past: &PastRun) -> Result<(), UserError> {
@@ -133,26 +154,26 @@ fn workflow_of(context: &Context, past: &PastRun, force: bool) -> anyhow::Result
         .into())
 }
 
-/// Secrets are not in the transcript, so that they have to be given again.
-fn refuse_masked(past: &PastRun, given: &Given) -> Result<(), UserError> {
-    let masked: Vec<&str> = past
-        .inputs
+/// Returns the secrets that are given again, as the run knows them.
+fn secrets_of(workflow: &Workflow, given: &Given, called: Option<&RunId>) -> Secrets {
+    let set = |name: &String| Some((name.clone(), std::env::var(name).ok()?));
+    let env: Vec<(String, String)> = workflow.env.iter().filter_map(set).collect();
+    let env = env.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+    let secrets = Secrets::default();
+    secrets.learn_for(called, &given.values(), env);
+    secrets
+}
+
+/// Secrets are not in the transcript, so that what holds them has to be given again.
+fn refuse_masked(recorded: &Map<String, Value>, given: &Given) -> Result<(), UserError> {
+    let masked: Vec<&str> = recorded
         .iter()
-        .filter(|(name, value)| holds_mask(value) && !given.has(name))
+        .filter(|(name, value)| is_masked(value) && !given.has(name))
         .map(|(name, _)| name.as_str())
         .collect();
     let Some(first) = masked.first() else { return Ok(()) };
     Err(UserError::new(format!("secret inputs are not recorded: {}", masked.join(", ")))
         .with_hint(format!("give them again: -i {first}=VALUE or -i {first}=@FILE")))
-}
-
-fn holds_mask(value: &Value) -> bool {
-    match value {
-        Value::String(text) => text == MASKED,
-        Value::Array(list) => list.iter().any(holds_mask),
-        Value::Object(object) => object.values().any(holds_mask),
-        _ => false,
-    }
 }
 
 fn short(listing: &RunListing) -> String {

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use quipu_workflow::definition::{
     GivenValue, InputDeclaration, InputType, Workflow, check_inputs, did_you_mean, read_data,
 };
+use quipu_workflow::driver::is_masked;
 use quipu_workflow::language::Value;
 use serde_json::Map;
 
@@ -53,6 +54,35 @@ impl Given {
             self.0.entry(name).or_insert(GivenValue::Value(value));
         }
         self
+    }
+
+    /// Asks for the inputs that were masked when they were recorded and are not given again, as far as
+    /// a person is there and the workflow says what they are.
+    pub(crate) fn ask_again(
+        &mut self,
+        recorded: &Map<String, Value>,
+        workflow: &Workflow,
+        may_ask: bool,
+    ) -> anyhow::Result<()> {
+        if !may_ask || !question::somebody_is_there() {
+            return Ok(());
+        }
+        let declared = workflow.inputs.iter();
+        for input in declared.filter(|input| recorded.get(&input.name).is_some_and(is_masked)) {
+            if !self.has(&input.name) {
+                self.0.insert(input.name.clone(), GivenValue::Text(question::ask(input)?));
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns what is given, as it was given.
+    pub(crate) fn values(&self) -> Map<String, Value> {
+        let value = |given: &GivenValue| match given {
+            GivenValue::Text(text) => Value::from(text.as_str()),
+            GivenValue::Value(value) => value.clone(),
+        };
+        self.0.iter().map(|(name, given)| (name.clone(), value(given))).collect()
     }
 
     /// Tells whether an input is given.

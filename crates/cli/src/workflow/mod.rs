@@ -4,6 +4,7 @@
 
 mod ending;
 mod given;
+mod hidden;
 mod overrides;
 mod perform;
 mod person;

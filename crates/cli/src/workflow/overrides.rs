@@ -8,9 +8,14 @@ use quipu_workflow::agent::{PROVIDER_NAMES, ProviderSettings, is_provider};
 use quipu_workflow::definition::{
     AgentStep, Step, StepKind, ValueTemplate, Workflow, did_you_mean,
 };
-use quipu_workflow::language::Template;
+use quipu_workflow::driver::is_masked;
+use quipu_workflow::language::{Template, Value};
+use serde_json::Map;
 
 use crate::exit::UserError;
+
+/// The key under which it is recorded that agents are replaced by stubs.
+const STUB: &str = "stub";
 
 /// What `--set` says.
 #[derive(Clone, Debug, Default)]
@@ -21,6 +26,8 @@ pub(crate) struct Overrides {
     steps: BTreeMap<String, StepChange>,
     /// For providers.
     providers: BTreeMap<String, ProviderSettings>,
+    /// Each key and its value as they were given: what a run records, and what it is resumed with.
+    said: BTreeMap<String, String>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -43,14 +50,53 @@ impl Overrides {
             let Some((key, value)) = text.split_once('=') else {
                 return Err(wrong(text, "expected KEY=VALUE"));
             };
-            overrides.take(key.trim(), value.trim())?;
+            overrides.say(key.trim(), value.trim())?;
         }
         Ok(overrides)
+    }
+
+    /// Takes what a run was started with, as it is recorded, and `KEY=VALUE` texts that go over it.
+    pub(crate) fn again(
+        recorded: &Map<String, Value>,
+        texts: &[String],
+    ) -> Result<Self, UserError> {
+        let mut overrides = Overrides::parse(texts)?;
+        for (key, value) in recorded.iter().filter(|(key, _)| key.as_str() != STUB) {
+            if overrides.said.contains_key(key) {
+                continue;
+            }
+            if is_masked(value) {
+                let text = format!("--set {key} held a secret, which is not recorded");
+                return Err(
+                    UserError::new(text).with_hint(format!("give it again: --set {key}=VALUE"))
+                );
+            }
+            overrides.say(key, value.as_str().unwrap_or_default())?;
+        }
+        if recorded.contains_key(STUB) {
+            overrides.stub(Some(true));
+        }
+        Ok(overrides)
+    }
+
+    /// Says whether agents are replaced by stubs; nothing leaves it as it is.
+    pub(crate) fn stub(&mut self, wanted: Option<bool>) {
+        match wanted {
+            Some(true) => _ = self.said.insert(STUB.to_owned(), "true".to_owned()),
+            Some(false) => _ = self.said.remove(STUB),
+            None => {}
+        }
+    }
+
+    /// Tells whether agents are replaced by stubs.
+    pub(crate) fn is_stubbed(&self) -> bool {
+        self.said.contains_key(STUB)
     }
 
     /// Changes the workflow that was asked for.
     pub(crate) fn apply(&self, workflow: &mut Workflow) -> Result<(), UserError> {
         self.apply_everywhere(workflow);
+        workflow.changes.clone_from(&self.said);
         for (name, change) in &self.steps {
             let Some(step) = workflow.steps.get_mut(name) else {
                 let hint = did_you_mean(name, workflow.steps.keys().map(String::as_str));
@@ -67,6 +113,10 @@ impl Overrides {
 
     /// Changes a workflow that another calls.
     pub(super) fn apply_everywhere(&self, workflow: &mut Workflow) {
+        // What is said of single steps is said of those of the first workflow.
+        let is_general = |key: &str| !key.contains('.') || key.starts_with("providers.");
+        let general = self.said.iter().filter(|(key, _)| is_general(key));
+        workflow.changes.extend(general.map(|(key, value)| (key.clone(), value.clone())));
         for step in workflow.steps.values_mut() {
             if let StepKind::Agent(_) = &step.kind
                 && let StepKind::Agent(agent) = &mut Arc::make_mut(step).kind
@@ -94,6 +144,12 @@ impl Overrides {
             }
         }
         providers
+    }
+
+    fn say(&mut self, key: &str, value: &str) -> Result<(), UserError> {
+        self.take(key, value)?;
+        self.said.insert(key.to_owned(), value.to_owned());
+        Ok(())
     }
 
     fn take(&mut self, key: &str, value: &str) -> Result<(), UserError> {
@@ -226,6 +282,23 @@ fn unknown(key: &str, given: &str, known: &[&str]) -> UserError {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_run_was_started_with_holds_again_unless_flags_say_otherwise() {
+        let recorded = serde_json::json!({
+            "model": "opus", "provider": "codex", "stub": "true",
+            "providers.openai_compatible.base_url": "http://u:[masked:url-password]@h",
+        });
+        let recorded = recorded.as_object().unwrap();
+        let error = Overrides::again(recorded, &[]).unwrap_err().to_string();
+        assert!(error.contains("base_url held a secret"), "{error}");
+        let flags = ["model=haiku", "providers.openai_compatible.base_url=http://h"];
+        let flags = flags.map(str::to_owned);
+        let overrides = Overrides::again(recorded, &flags).unwrap();
+        assert!(overrides.is_stubbed());
+        assert_eq!(overrides.everywhere.model.as_deref(), Some("haiku"));
+        assert_eq!(overrides.everywhere.provider.as_deref(), Some("codex"));
+    }
 
     #[test]
     fn each_key_is_read_and_a_wrong_one_is_told() {

@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 use std::io::{IsTerminal, Write};
 
 use quipu_workflow::definition::{GivenValue, InputDeclaration, check_inputs};
+use quipu_workflow::driver::is_secret_name;
 
 use super::given::about;
+use super::hidden;
 use crate::exit::UserError;
 use crate::format::style;
 
@@ -19,12 +21,14 @@ pub(super) fn ask(input: &InputDeclaration) -> anyhow::Result<String> {
     let (bold, bad) = (style::BOLD, style::BAD);
     let mut screen = anstream::stderr();
     loop {
-        write!(screen, "{bold}{}{bold:#} {}: ", input.name, about(input))?;
-        screen.flush()?;
-        let mut line = String::new();
-        if std::io::stdin().read_line(&mut line)? == 0 {
+        let prompt = format!("{bold}{}{bold:#} {}: ", input.name, about(input));
+        let line = match is_secret_name(&input.name) {
+            true => hidden::read_line(&prompt)?,
+            false => read_line(&prompt)?,
+        };
+        let Some(line) = line else {
             return Err(UserError::new(format!("input `{}` is missing", input.name)).into());
-        }
+        };
         let answer = chosen(input, line.trim_end_matches(['\n', '\r']));
         let given = BTreeMap::from([(input.name.clone(), GivenValue::Text(answer.clone()))]);
         match check_inputs(std::slice::from_ref(input), given, &|path| path.is_file()) {
@@ -37,6 +41,14 @@ pub(super) fn ask(input: &InputDeclaration) -> anyhow::Result<String> {
             }
         }
     }
+}
+
+/// Asks for a line; nothing at the end.
+fn read_line(prompt: &str) -> std::io::Result<Option<String>> {
+    let mut screen = anstream::stderr();
+    write!(screen, "{prompt}").and_then(|()| screen.flush())?;
+    let mut line = String::new();
+    Ok((std::io::stdin().read_line(&mut line)? > 0).then_some(line))
 }
 
 /// Takes the number of a choice for the choice, unless numbers are what there is to choose from.

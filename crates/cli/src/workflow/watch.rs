@@ -18,6 +18,9 @@ const REMEMBERED: usize = 10;
 /// Steps that only hold others, or tell of them: what went wrong went wrong elsewhere.
 const HOLDERS: [&str; 5] = ["parallel", "for_each", "while", "call_workflow", "terminal"];
 
+/// How many steps that go well after a failure show that it was dealt with.
+const ENOUGH: u32 = 2;
+
 /// Shows a run, and remembers what went wrong.
 pub(crate) struct Watch {
     view: View,
@@ -38,6 +41,8 @@ struct Trouble {
     /// The last lines on standard error of the steps that run.
     last_words: HashMap<StepPath, VecDeque<String>>,
     last: Option<FailedStep>,
+    /// How many steps of the run itself went well since.
+    since: u32,
 }
 
 /// A step that failed.
@@ -86,7 +91,7 @@ impl Watch {
         }
     }
 
-    /// Returns the step that failed last.
+    /// Returns the step whose failure decided how the run ended.
     pub(super) fn failed_step(&self) -> Option<FailedStep> {
         lock(&self.trouble).last.clone()
     }
@@ -126,9 +131,28 @@ impl Trouble {
                     let (path, error) = (at.path.to_string(), error.clone());
                     let last_words = words.into();
                     self.last = Some(FailedStep { path, error, last_words });
+                    self.since = 0;
+                } else if *status == Status::Succeeded {
+                    self.went_well(at.path.as_str(), kind);
                 }
             }
             _ => {}
+        }
+    }
+}
+
+impl Trouble {
+    /// Forgets a failure that was dealt with: a later attempt went well, or the step around it did, or
+    /// the run went back to work. One step that goes well is what cleans up before the end.
+    fn went_well(&mut self, path: &str, kind: &str) {
+        let Some(last) = &self.last else { return };
+        let inside = last.path.strip_prefix(path);
+        let is_around = inside.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']));
+        if !path.contains(['.', '[']) && kind != "terminal" {
+            self.since += 1;
+        }
+        if is_around || self.since >= ENOUGH {
+            self.last = None;
         }
     }
 }

@@ -1,7 +1,8 @@
 //! A run on a real terminal: what stays, what moves, and what is left when it is over.
 
 use std::fs::{File, OpenOptions};
-use std::io::Read;
+use std::io::{Read, Write};
+use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::process::Stdio;
 
@@ -23,16 +24,9 @@ states:
   done: {type: terminal}
 "#;
 
-/// Runs `quipu` on a terminal of 60 columns and 20 lines; returns all that it wrote there.
+/// Runs `quipu` on a terminal; returns all that it wrote there.
 fn on_a_terminal(session: &Session, arguments: &[&str]) -> (Option<i32>, String) {
-    let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
-    grantpt(&ours).unwrap();
-    unlockpt(&ours).unwrap();
-    let name = ptsname(&ours, Vec::new()).unwrap();
-    let path = std::ffi::OsStr::from_bytes(name.to_bytes());
-    let theirs = OpenOptions::new().read(true).write(true).open(path).unwrap();
-    let size = Winsize { ws_row: 20, ws_col: 60, ws_xpixel: 0, ws_ypixel: 0 };
-    tcsetwinsize(&theirs, size).unwrap();
+    let (ours, theirs) = terminal();
     let mut command = session.command(QUIPU);
     command.args(arguments).env("TERM", "xterm-256color").stdin(Stdio::null());
     command.stdout(theirs.try_clone().unwrap()).stderr(theirs);
@@ -46,6 +40,44 @@ fn on_a_terminal(session: &Session, arguments: &[&str]) -> (Option<i32>, String)
     }
     let code = child.wait().unwrap().code();
     (code, String::from_utf8(said).unwrap())
+}
+
+#[test]
+fn a_secret_that_is_asked_for_is_not_shown() {
+    let session = with_workflow(
+        "name: w\ninputs: [{name: token, required: true}]\nstates:\n  initial: a\n  a: {type: step, command: 'echo \"{{.inputs.token}}\" > said', on_success: done}\n  done: {type: terminal}\n",
+    );
+    let (ours, theirs) = terminal();
+    let mut command = session.command(QUIPU);
+    command.args(["run", "w.yaml", "--quiet"]).env("TERM", "xterm-256color");
+    command.stdin(theirs.try_clone().unwrap()).stdout(Stdio::null()).stderr(theirs);
+    let mut child = command.spawn().unwrap();
+    drop(command);
+    let mut ours = File::from(ours);
+    let (mut said, mut part, mut answered) = (String::new(), [0; 4096], false);
+    while let Ok(count @ 1..) = ours.read(&mut part) {
+        said += std::str::from_utf8(&part[..count]).unwrap();
+        if !answered && said.contains("): ") {
+            ours.write_all(b"hunter3\x7f2\n").unwrap();
+            answered = true;
+        }
+    }
+    assert!(child.wait().unwrap().success(), "{said}");
+    assert!(answered && !said.contains("hunter"), "{said}");
+    assert_eq!(std::fs::read_to_string(session.dir().join("said")).unwrap(), "hunter2\n");
+}
+
+/// Makes a terminal of 60 columns and 20 lines: our side of it, and that of a program.
+fn terminal() -> (OwnedFd, File) {
+    let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    grantpt(&ours).unwrap();
+    unlockpt(&ours).unwrap();
+    let name = ptsname(&ours, Vec::new()).unwrap();
+    let path = std::ffi::OsStr::from_bytes(name.to_bytes());
+    let theirs = OpenOptions::new().read(true).write(true).open(path).unwrap();
+    let size = Winsize { ws_row: 20, ws_col: 60, ws_xpixel: 0, ws_ypixel: 0 };
+    tcsetwinsize(&theirs, size).unwrap();
+    (ours, theirs)
 }
 
 /// Plays what was written on a terminal and returns what it shows in the end, without colours.

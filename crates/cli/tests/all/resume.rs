@@ -138,16 +138,89 @@ fn a_run_is_resumed_from_any_directory_in_its_own() {
 }
 
 #[test]
+fn a_run_that_goes_on_has_its_secrets_back_where_results_held_them() {
+    let session = with_workflow(
+        "name: w\ninputs:\n  - {name: api_key, type: string}\n  - {name: header, type: string}\nstates:\n  initial: a\n  a: {type: step, command: 'echo \"token={{.inputs.api_key}} ***secret:x***\"', on_success: b}\n  b: {type: step, command: 'test -e ready && echo \"{{.states.a.Output}} {{.inputs.header}}\" > said', on_success: done}\n  done: {type: terminal}\n",
+    );
+    let key = ["-i", "api_key=hunter2-x"];
+    let args = ["run", "w.yaml", key[0], key[1], "-i", "header=Bearer hunter2-x", "--id", "r"];
+    assert_eq!(session.quipu(&args).code, Some(3));
+    let text = fs::read_to_string(session.transcript("r")).unwrap();
+    assert!(!text.contains("hunter2"), "{text}");
+    assert!(text.contains("token=***secret:api_key***"), "{text}");
+    fs::write(session.dir().join("ready"), "").unwrap();
+    let told = session.ok(&["resume", "r", key[0], key[1]]);
+    assert!(!told.contains("secrets"), "{told}");
+    let said = fs::read_to_string(session.dir().join("said")).unwrap();
+    assert_eq!(said, "token=hunter2-x ***secret:x*** Bearer hunter2-x\n");
+    session.ok(&["verify", "r"]);
+}
+
+#[test]
 fn a_run_that_goes_on_says_which_results_lost_their_secrets() {
     let session = with_workflow(
-        "name: w\ninputs:\n  - {name: api_key, type: string}\nstates:\n  initial: a\n  a: {type: step, command: 'echo \"{{.inputs.api_key}}\"', on_success: b}\n  b: {type: step, command: 'test -e ready', on_success: done}\n  done: {type: terminal}\n",
+        "name: w\nstates:\n  initial: a\n  a: {type: step, command: 'printf \"ghp_%036d\" 7', on_success: b}\n  b: {type: step, command: 'test -e ready', on_success: done}\n  done: {type: terminal}\n",
     );
-    assert_eq!(
-        session.quipu(&["run", "w.yaml", "-i", "api_key=hunter2-x", "--id", "r"]).code,
-        Some(3)
-    );
+    let args = ["run", "w.yaml", "--mask", "secrets", "--id", "r"];
+    assert_eq!(session.quipu(&args).code, Some(3));
     fs::write(session.dir().join("ready"), "").unwrap();
-    let told = session.ok(&["resume", "r", "-i", "api_key=hunter2-x"]);
-    assert!(told.contains("! secrets were not recorded") && told.contains("of a\n"), "{told}");
+    let told = session.ok(&["resume", "r"]);
+    assert!(told.contains("! some secrets are not known any more"), "{told}");
+    assert!(told.contains("in the results of a\n"), "{told}");
     session.ok(&["verify", "r"]);
+}
+
+#[test]
+fn what_was_changed_for_a_run_holds_when_it_goes_on() {
+    let session = with_workflow(
+        "name: w\nstates:\n  initial: a\n  a: {type: agent, provider: claude, prompt: hi, on_success: b}\n  b: {type: step, command: 'test -e ready', on_success: c}\n  c: {type: agent, provider: claude, prompt: hi, on_success: done}\n  done: {type: terminal}\n",
+    );
+    let args =
+        ["run", "w.yaml", "--set", "provider=codex", "--set", "model=one", "--stub", "--id", "r"];
+    assert_eq!(session.quipu(&args).code, Some(3));
+    fs::write(session.dir().join("ready"), "").unwrap();
+    session.ok(&["resume", "r", "--set", "model=two"]);
+    let agents: Vec<String> = session
+        .lines("r")
+        .iter()
+        .filter(|line| line["type"] == "step.started" && line["payload"]["kind"] == "agent")
+        .map(|line| line["payload"]["agent"].to_string())
+        .collect();
+    assert_eq!(agents.len(), 2, "{agents:?}");
+    assert!(agents[0].contains("codex") && agents[0].contains("one"), "{agents:?}");
+    assert!(agents[1].contains("codex") && agents[1].contains("two"), "{agents:?}");
+}
+
+#[test]
+fn programs_of_a_killed_run_are_stopped_before_their_steps_run_again() {
+    let session = with_workflow(
+        "name: w\nstates:\n  initial: a\n  a: {type: step, command: 'echo $$ >> pids; if ! test -e ready; then echo stuck; sleep 600; fi', on_success: done}\n  done: {type: terminal}\n",
+    );
+    let mut child = session.spawn(&["run", "w.yaml", "--id", "r"]);
+    wait_for(&mut child, "│ stuck");
+    signal(&session, "-KILL", child.id());
+    child.wait().unwrap();
+    let pids = fs::read_to_string(session.dir().join("pids")).unwrap();
+    let is_there = || session.command("kill").args(["-0", pids.trim()]).status().unwrap().success();
+    assert!(is_there(), "the command outlives the process that ran it");
+    fs::write(session.dir().join("ready"), "").unwrap();
+    let told = session.ok(&["resume", "r"]);
+    assert!(told.contains("stopped 2 programs of the process that ran this before"), "{told}");
+    assert!(!is_there());
+    let lines = session.lines("r");
+    let stopped = lines.iter().find(|line| line["payload"]["subtype"] == "leftovers_stopped");
+    assert_eq!(stopped.unwrap()["payload"]["programs"][0]["step"], "a");
+    session.ok(&["verify", "r"]);
+}
+
+#[test]
+fn a_run_that_was_killed_before_its_first_line_says_what_to_do() {
+    let session = with_workflow(TWO_STEPS);
+    fs::create_dir_all(session.dir().join("storage/transcripts")).unwrap();
+    fs::write(session.transcript("r"), "").unwrap();
+    let outcome = session.quipu(&["resume", "r"]);
+    assert_eq!(outcome.code, Some(1), "{outcome:?}");
+    assert!(outcome.stderr.contains("run r ended before its first line"), "{outcome:?}");
+    assert!(outcome.stderr.contains("r.jsonl is empty and can be removed"), "{outcome:?}");
+    assert!(session.ok(&["ls"]).contains("interrupted"));
 }

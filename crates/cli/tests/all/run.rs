@@ -278,7 +278,10 @@ fn secrets_are_hidden_in_the_last_words_and_in_the_audit_trail_under_any_name() 
         }
     }
     let audit = fs::read_to_string(session.dir().join("storage/audit.jsonl")).unwrap();
-    assert!(audit.contains(r#""plain":"***""#) && !audit.contains("hunter2"), "{audit}");
+    assert!(
+        audit.contains(r#""plain":"***secret:api_key***""#) && !audit.contains("hunter2"),
+        "{audit}"
+    );
 }
 
 #[test]
@@ -451,4 +454,22 @@ fn a_workflow_is_found_by_its_name() {
     let outcome = session.quipu(&["run", "gret"]);
     assert_eq!(outcome.code, Some(1));
     assert!(outcome.stderr.contains("did you mean `greet`?"), "{outcome:?}");
+}
+
+#[test]
+fn the_step_that_failed_is_the_one_that_decided_the_run() {
+    let flow = |after: &str| {
+        format!(
+            "name: w\nstates:\n  initial: a\n  a: {{type: step, command: exit 1, on_failure: b}}\n  \
+             b: {{type: step, command: 'true', on_success: {after}}}\n  c: {{type: step, command: 'true', on_success: end}}\n  \
+             end: {{type: terminal, status: failure, message: too bad}}\n"
+        )
+    };
+    // Cleaning up before the end does not make a failure good; going back to work does.
+    for (after, failed) in [("end", Value::from("a")), ("c", Value::Null)] {
+        let session = with_workflow(&flow(after));
+        let outcome = session.quipu(&["run", "w.yaml", "--json"]);
+        let report: Value = serde_json::from_str(outcome.stdout.lines().last().unwrap()).unwrap();
+        assert_eq!(report["failed_step"]["path"], failed, "{report}");
+    }
 }

@@ -71,6 +71,8 @@ pub struct Workflow {
     pub file: PathBuf,
     /// The hash of what that file said, in hexadecimal.
     pub sha256: String,
+    /// What was changed for this run, beside the file: key → value, such as `model` → `opus`.
+    pub changes: BTreeMap<String, String>,
 }
 
 /// What happens beside a workflow's steps.

@@ -1,6 +1,6 @@
 //! One run from its beginning to its end: the loop between the engine and the world.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -13,17 +13,18 @@ use tokio::sync::mpsc;
 
 use super::call::{self, Caller, PreparedCall};
 use super::history::PastRun;
+use super::leftovers::{self, Leftover, Marks};
 use super::perform::{Bell, Performance, Site, failed, performance, stopped, supervise};
 use super::recording::{Recording, RunFacts};
 use super::request::{RunError, RunReport, RunRequest, exit_code};
-use super::secrets::MASKED;
 use crate::audit::{AuditEnd, AuditStart};
 use crate::display::DisplayEvent;
 use crate::engine::{
     Effect, Engine, History, Input, Occurrence, Outcome, RunEnd, Setup, StepBegin, TaskId, Work,
 };
+use crate::language::Value;
 use crate::process::{StopReason, StopSignal, stop_beyond};
-use crate::scribe::{RunScribe, Scribe, Tally};
+use crate::scribe::{RunScribe, Scribe};
 use crate::toolbox::Toolbox;
 
 /// Runs a workflow to its end.
@@ -56,7 +57,11 @@ struct Drive {
     tell: mpsc::UnboundedSender<(TaskId, Outcome)>,
     told: mpsc::UnboundedReceiver<(TaskId, Outcome)>,
     /// The steps that ran before, told secrets, and are known without them.
-    masked: Vec<String>,
+    masked: BTreeSet<String>,
+    /// What tells the programs of this run from others, if it can be resumed.
+    marks: Option<Marks>,
+    /// Programs of steps that are to run again, and still run.
+    leftovers: Vec<Leftover>,
     /// The strongest reason to stop that the run was given.
     stopping: Option<StopReason>,
 }
@@ -64,17 +69,21 @@ struct Drive {
 impl Drive {
     fn begin(request: RunRequest) -> Result<Drive, RunError> {
         let world = Arc::clone(&request.world);
-        let Opened { recorder, history, tally, call_ids } = open(&request)?;
         let declared =
             request.workflow.env.iter().filter_map(|name| {
                 world.env.get(name).map(|value| (name.as_str(), value.as_str()))
             });
-        world.secrets.learn(&request.inputs, declared);
-        let masked = match world.secrets.has_values() {
-            true => history.steps_with(MASKED).into_iter().map(str::to_owned).collect(),
-            false => Vec::new(),
-        };
+        let called = request.run.parent_run_id.is_some().then_some(&request.run.run_id);
+        world.secrets.learn_for(called, &request.inputs, declared);
         let toolbox = Toolbox::of_run(&request);
+        let (recorder, past) = open(&request)?;
+        let PastRun { history, tally, masked, call_ids, .. } = past;
+        let transcript = recorder.as_ref().map(Recorder::path);
+        let marks = transcript.map(|path| Marks::of(&request.run.run_id, path));
+        let leftovers = match &marks {
+            Some(marks) if request.resume => leftovers::find(marks, &history),
+            _ => Vec::new(),
+        };
         toolbox.remember_calls(call_ids);
         let secrets = Arc::clone(&world.secrets);
         let run_id = request.run.run_id.clone();
@@ -97,12 +106,15 @@ impl Drive {
             tell,
             told,
             masked,
+            marks,
+            leftovers,
             stopping: None,
         })
     }
 
     async fn drive(mut self) -> RunReport {
         self.tell_start();
+        self.stop_leftovers().await;
         let mut stop = self.request.stop.clone();
         // A run that is to stop before it begins does not begin anything.
         let early = *stop.borrow_and_update();
@@ -120,6 +132,24 @@ impl Drive {
             }
             input = self.next_input(&mut stop).await;
         }
+    }
+
+    /// Two copies of one step at the same time would make the transcript lie.
+    async fn stop_leftovers(&mut self) {
+        if self.leftovers.is_empty() {
+            return;
+        }
+        leftovers::stop(&self.leftovers).await;
+        let programs: Vec<Value> = self.leftovers.iter().map(Leftover::facts).collect();
+        let warning = format!(
+            "stopped {} of the process that ran this before",
+            match programs.len() {
+                1 => "a program".to_owned(),
+                count => format!("{count} programs"),
+            }
+        );
+        let facts = json!({ "programs": programs, "warning": warning });
+        self.recording.note(None, "leftovers_stopped", facts);
     }
 
     /// Waits for the next thing the engine has to know.
@@ -192,10 +222,10 @@ impl Drive {
     fn begin_step(&mut self, begin: &StepBegin) {
         let mut child = None;
         if let Some(Work::Call(job)) = begin.work.as_deref() {
-            // What the called run must not tell, the line that calls it must not either.
-            self.request.world.secrets.learn(&job.inputs, []);
             let prepared = call::prepare(job, &self.request);
             child = prepared.as_ref().ok().map(|call| call.child.clone());
+            // What the called run must not tell, the line that calls it must not either.
+            self.request.world.secrets.learn_for(child.as_ref(), &job.inputs, []);
             self.calls.insert((begin.at.path.clone(), begin.at.attempt), prepared);
         }
         self.recording.step_begins(begin, child);
@@ -221,7 +251,15 @@ impl Drive {
                 None => Box::pin(std::future::ready(failed("the call was not prepared".into()))),
             },
             (_, Some(StopReason::Now)) => Box::pin(std::future::ready(stopped(StopReason::Now))),
-            (work, _) => {
+            (mut work, _) => {
+                let env = match &mut work {
+                    Work::Command(job) => Some(&mut job.env),
+                    Work::Agent(job) => Some(&mut job.env),
+                    _ => None,
+                };
+                if let (Some(env), Some(marks)) = (env, &self.marks) {
+                    marks.put(env, &at);
+                }
                 let site = Site {
                     at,
                     scribe: Arc::clone(&self.scribe) as Arc<dyn Scribe>,
@@ -257,9 +295,9 @@ impl Drive {
             resumed: request.resume,
         });
         if !self.masked.is_empty() {
-            let steps = self.masked.join(", ");
+            let steps = self.masked.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
             let warning = format!(
-                "secrets were not recorded: what follows sees {MASKED} in the results of {steps}"
+                "some secrets are not known any more: what follows sees their names in the results of {steps}"
             );
             let facts = json!({ "steps": self.masked, "warning": warning });
             self.recording.note(None, "masked_results", facts);
@@ -315,22 +353,13 @@ impl Drive {
     }
 }
 
-/// A transcript that can be written, and what was in it.
-#[derive(Default)]
-struct Opened {
-    recorder: Option<Recorder>,
-    history: History,
-    tally: Tally,
-    call_ids: Vec<String>,
-}
-
 /// Opens the transcript, and reads what is already in it when the run is to go on.
-fn open(request: &RunRequest) -> Result<Opened, RunError> {
+fn open(request: &RunRequest) -> Result<(Option<Recorder>, PastRun), RunError> {
     let world = &request.world;
     let Some(layout) = &world.layout else {
         return match request.resume {
             true => Err(RunError::NotRecorded),
-            false => Ok(Opened::default()),
+            false => Ok((None, PastRun::default())),
         };
     };
     let options = Options {
@@ -339,13 +368,13 @@ fn open(request: &RunRequest) -> Result<Opened, RunError> {
         ..Options::default()
     };
     if !request.resume {
-        let recorder = Some(Recorder::create(layout, request.run.clone(), options)?);
-        return Ok(Opened { recorder, ..Opened::default() });
+        let recorder = Recorder::create(layout, request.run.clone(), options)?;
+        return Ok((Some(recorder), PastRun::default()));
     }
     // Reopening comes first: it takes the run's lock and closes what a crash left open.
     let (recorder, _) = Recorder::reopen_as(layout, &request.run, options)?;
-    let PastRun { history, tally, call_ids, .. } = PastRun::read(recorder.path())?;
-    Ok(Opened { recorder: Some(recorder), history, tally, call_ids })
+    let past = PastRun::read_with(recorder.path(), &world.secrets)?;
+    Ok((Some(recorder), past))
 }
 
 fn setup(request: &RunRequest, started_at: Timestamp, history: History) -> Setup {

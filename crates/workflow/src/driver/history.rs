@@ -1,9 +1,9 @@
 //! What a transcript tells of a run that stopped: enough to go on with it.
 //!
-//! The transcript is the only record there is; nothing else is read. What was masked in it is gone: a
-//! run that goes on sees `***` where a step had told a secret.
+//! The transcript is the only record there is; nothing else is read. Secrets are not in it, but their
+//! names are: whoever has the secrets again gets results as they were.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 
 use quipu_event::payload::{Definition, Payload, RunStarted, Status, StepCompleted, StepStarted};
@@ -11,7 +11,8 @@ use quipu_event::{Event, StepPath};
 use quipu_journal::{ReadError, ReadProblem, Reader};
 use serde_json::Map;
 
-use super::recording::outcome_of;
+use super::recording::{SET, outcome_of};
+use super::secrets::Secrets;
 use crate::engine::{History, Past};
 use crate::language::Value;
 use crate::scribe::Tally;
@@ -23,27 +24,40 @@ pub struct PastRun {
     pub name: String,
     /// The file that defines it.
     pub definition: Option<Definition>,
-    /// What it was given. Secrets are masked, as [`super::MASKED`].
+    /// What it was given. Secrets are masked, as [`super::MASKED`] where they are all of an input.
     pub inputs: Map<String, Value>,
+    /// What was changed for it, beside the file. Secrets are masked.
+    pub changes: Map<String, Value>,
     /// Where it ran.
     pub cwd: Option<String>,
     /// How it ended, if it did.
     pub status: Option<Status>,
     /// What each of its steps came to.
     pub history: History,
+    /// The steps whose results hold secrets that nobody knows any more.
+    pub masked: BTreeSet<String>,
     pub(super) tally: Tally,
     /// The ids of the calls in it.
     pub(super) call_ids: Vec<String>,
 }
 
 impl PastRun {
-    /// Reads a transcript. Lines that hold no event are passed by.
+    /// Reads a transcript, with what is masked in it. Lines that hold no event are passed by.
     ///
     /// # Errors
     ///
     /// Fails when the file cannot be read.
     pub fn read(transcript: &Path) -> Result<PastRun, ReadError> {
-        let mut fold = Fold::default();
+        PastRun::read_with(transcript, &Secrets::default())
+    }
+
+    /// Reads a transcript and puts `secrets` back into the results of steps.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the file cannot be read.
+    pub fn read_with(transcript: &Path, secrets: &Secrets) -> Result<PastRun, ReadError> {
+        let mut fold = Fold { run: PastRun::default(), known: HashMap::new(), secrets };
         for event in Reader::open(transcript)? {
             match event {
                 Ok(event) => fold.add(&event),
@@ -55,8 +69,8 @@ impl PastRun {
     }
 }
 
-#[derive(Default)]
-struct Fold {
+struct Fold<'s> {
+    secrets: &'s Secrets,
     run: PastRun,
     /// What is known of each execution: the last line about it decides.
     known: HashMap<(StepPath, u32), Known>,
@@ -68,9 +82,11 @@ struct Known {
     ended_the_run: bool,
     /// Whether it failed, and nothing followed from that at its own place.
     is_dead_end: bool,
+    /// Whether secrets are missing in what came of it.
+    is_masked: bool,
 }
 
-impl Fold {
+impl Fold<'_> {
     fn add(&mut self, event: &Event) {
         self.run.tally.add(&event.kind, &event.payload);
         match event.decode_payload() {
@@ -89,6 +105,10 @@ impl Fold {
         run.name = started.name;
         run.definition = started.definition;
         run.inputs = started.inputs.and_then(|inputs| inputs.decode().ok()).unwrap_or_default();
+        let labels = started.labels.unwrap_or_default().into_iter();
+        run.changes = labels
+            .filter_map(|(key, value)| Some((key.strip_prefix(SET)?.to_owned(), value.into())))
+            .collect();
         run.cwd = started.cwd;
     }
 
@@ -100,10 +120,13 @@ impl Fold {
             child: event.child_run_id.clone(),
         };
         let key = (event.path.clone(), started.attempt.unwrap_or(1));
-        self.known.insert(key, Known { past, ended_the_run: false, is_dead_end: false });
+        self.known.insert(
+            key,
+            Known { past, ended_the_run: false, is_dead_end: false, is_masked: false },
+        );
     }
 
-    fn step_completed(&mut self, event: &Event, completed: StepCompleted) {
+    fn step_completed(&mut self, event: &Event, mut completed: StepCompleted) {
         let attempt = completed.attempt.unwrap_or(1);
         let Some(known) = self.known.get_mut(&(event.path.clone(), attempt)) else { return };
         known.past.seq = event.seq;
@@ -111,6 +134,7 @@ impl Fold {
             Some(Status::Aborted | Status::Canceled) | None => false,
             Some(_) => true,
         };
+        known.is_masked = is_finished && put_back(self.secrets, &mut completed);
         known.past.outcome = is_finished.then(|| outcome_of(&completed));
         if completed.status == Some(Status::Failed) {
             let next: Value =
@@ -142,8 +166,27 @@ impl Fold {
             }
         }
         for ((path, attempt), known) in self.known {
+            if known.is_masked && known.past.outcome.is_some() {
+                self.run.masked.insert(known.past.name.clone());
+            }
             self.run.history.insert(path.as_str(), attempt, known.past);
         }
         self.run
     }
+}
+
+/// Puts secrets back into what came of a step, and tells whether some are missing.
+fn put_back(secrets: &Secrets, completed: &mut StepCompleted) -> bool {
+    let mut is_masked = false;
+    if let Some(result) = &completed.result {
+        let (restored, lost) = secrets.restore(result);
+        is_masked |= lost;
+        completed.result = restored.or_else(|| completed.result.take());
+    }
+    if let Some(error) = completed.error.take() {
+        let (error, lost) = secrets.restore_text(error);
+        is_masked |= lost;
+        completed.error = Some(error);
+    }
+    is_masked
 }

@@ -103,6 +103,10 @@ pub struct StepBegin {
     pub kind: String,
     /// What it is about to do, if it is one piece of work.
     pub work: Option<Box<Work>>,
+    /// How long it may take.
+    pub timeout: Option<Duration>,
+    /// The names of the variables that the step itself asks for.
+    pub env: Vec<String>,
 }
 
 /// A step is over.

@@ -1,6 +1,6 @@
 //! What a run did before it was resumed, as its transcript tells it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::ops::Bound;
 
 use quipu_event::RunId;
@@ -38,16 +38,9 @@ impl History {
         self.past.is_empty()
     }
 
-    /// Names the steps whose results contain `mark`.
-    pub fn steps_with(&self, mark: &str) -> BTreeSet<&str> {
-        let executions = self.past.values().flat_map(BTreeMap::values);
-        let contains = |outcome: &Outcome| {
-            let values = outcome.named.values().chain(&outcome.value).chain(&outcome.json);
-            [&outcome.output, &outcome.stderr].iter().any(|text| text.contains(mark))
-                || values.map(ToString::to_string).any(|text| text.contains(mark))
-        };
-        let marked = executions.filter(|past| past.outcome.as_ref().is_some_and(contains));
-        marked.map(|past| past.name.as_str()).collect()
+    /// Tells whether an earlier execution is known, and was over.
+    pub fn is_finished(&self, path: &str, attempt: u32) -> bool {
+        self.get(path, attempt).is_some_and(|past| past.outcome.is_some())
     }
 
     /// Returns an earlier execution.

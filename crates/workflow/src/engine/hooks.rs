@@ -2,14 +2,17 @@
 //!
 //! A hook is told as a `system` event. Only a hook at the start of the run can fail anything.
 
+use std::sync::Arc;
+
 use serde_json::json;
 
 use super::activity::{ActivityId, Doing};
 use super::effect::{Effect, Occurrence};
 use super::scope::StepScope;
+use super::steps::command::{exported_inputs, step_env};
 use super::work::{CommandJob, Outcome, ScriptText, Work, WorkStatus};
 use super::{Engine, Owner, Todo};
-use crate::definition::Hook;
+use crate::definition::{Hook, Step};
 use crate::language::protect;
 
 /// When a hook of a step runs.
@@ -87,7 +90,8 @@ impl Engine {
     /// Starts a hook of a step. Tells whether there is something to wait for.
     fn start_hook(&mut self, id: ActivityId, when: When, hook: &Hook) -> bool {
         let at = self.activities.get(id).occurrence();
-        let prepared = prepare_hook(hook, &self.scope(id));
+        let step = Arc::clone(&self.activities.get(id).step);
+        let prepared = prepare_hook(hook, Some(&step), &self.scope(id));
         match prepared {
             Ok(Prepared::Run { work, shown }) => {
                 self.activities.get_mut(id).hook_command = shown;
@@ -138,8 +142,12 @@ impl Engine {
     }
 }
 
-/// Fills a hook in.
-pub(super) fn prepare_hook(hook: &Hook, scope: &StepScope<'_>) -> Result<Prepared, String> {
+/// Fills a hook in. One of a step has the variables of that step.
+pub(super) fn prepare_hook(
+    hook: &Hook,
+    step: Option<&Step>,
+    scope: &StepScope<'_>,
+) -> Result<Prepared, String> {
     match hook {
         Hook::Log(text) => {
             text.render(scope).map(Prepared::Say).map_err(|error| super::steps::told(&error))
@@ -148,10 +156,14 @@ pub(super) fn prepare_hook(hook: &Hook, scope: &StepScope<'_>) -> Result<Prepare
             let pieces = command.pieces(scope).map_err(|error| super::steps::told(&error))?;
             let script = protect(&pieces).map_err(|error| error.to_string())?;
             let shown = script.shown.clone();
+            let mut env = exported_inputs(scope);
+            if let Some(step) = step {
+                env.extend(step_env(step, scope)?);
+            }
             let work = Work::Command(CommandJob {
                 script: ScriptText::Shell(script),
                 dir: None,
-                env: super::steps::command::exported_inputs(scope),
+                env,
                 capture: None,
             });
             Ok(Prepared::Run { work, shown })

@@ -38,6 +38,8 @@ impl Engine {
             name: step.name.clone(),
             kind: step.kind.word().to_owned(),
             work: work.clone(),
+            timeout: steps::timeout_of(&step),
+            env: step.env.keys().cloned().collect(),
         }));
         match problem {
             Some(problem) => self.end_attempt(id, failed(problem), None),

@@ -113,7 +113,7 @@ impl Engine {
     /// Goes on with the next hook of the run, or with what follows the last.
     fn next_run_hook(&mut self) {
         while let Some((hook, when)) = self.current_run_hook() {
-            match prepare_hook(&hook, &self.run_scope()) {
+            match prepare_hook(&hook, None, &self.run_scope()) {
                 Ok(Prepared::Run { work, shown }) => {
                     self.hook_command = shown;
                     self.perform(Owner::Run, run_occurrence(), work, None);

@@ -91,7 +91,8 @@ pub(crate) fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
     }
     let path = find(&args.workflow)?;
     let mut workflow = load(context, &path)?;
-    let overrides = Overrides::parse(&args.set)?;
+    let mut overrides = Overrides::parse(&args.set)?;
+    overrides.stub(args.stub.then_some(true));
     overrides.apply(&mut workflow)?;
     // Inputs that come over standard input leave nobody there to be asked.
     let reads_stdin = args.inputs.inputs.as_deref().is_some_and(|path| path.as_os_str() == "-");

@@ -92,6 +92,7 @@ fn empty(file: &Path) -> Workflow {
         steps: BTreeMap::new(),
         file: file.to_owned(),
         sha256: String::new(),
+        changes: BTreeMap::new(),
     }
 }
 

@@ -22,6 +22,9 @@ use crate::scribe::{RunScribe, Scribe};
 use wire::StartedWire;
 pub(super) use wire::outcome_of;
 
+/// How the labels begin that say what was changed for a run, beside its file.
+pub(super) const SET: &str = "set.";
+
 /// Records the course of one run.
 pub(super) struct Recording {
     scribe: Arc<RunScribe>,
@@ -72,9 +75,15 @@ impl Recording {
             });
             started.inputs = Some(Json::encode(&mask_named(facts.inputs))?);
             started.cwd = Some(facts.cwd.to_owned());
+            let mut labels: BTreeMap<String, String> = workflow
+                .changes
+                .iter()
+                .map(|(key, value)| (format!("{SET}{key}"), value.clone()))
+                .collect();
             if facts.resumed {
-                started.labels = Some([("resumed".to_owned(), "true".to_owned())].into());
+                labels.insert("resumed".to_owned(), "true".to_owned());
             }
+            started.labels = (!labels.is_empty()).then_some(labels);
             Draft::new(Kind::RunStarted, &started)
         });
     }
@@ -243,6 +252,10 @@ fn started_wire(begin: &StepBegin) -> StartedWire<'_> {
         workflow: None,
         inputs: None,
         dir: None,
+        timeout_ms: begin
+            .timeout
+            .map(|timeout| u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX)),
+        env: &begin.env,
     };
     match begin.work.as_deref() {
         Some(Work::Command(job)) => {

@@ -1,5 +1,7 @@
 //! What a run leaves in its transcript, and what can be read back from it.
 
+use std::time::Duration;
+
 use proptest::prelude::*;
 use quipu_event::payload::TokenCounts;
 use quipu_testkit::{SteppingClock, TestStorage, run_id};
@@ -77,6 +79,8 @@ fn a_step_leaves_its_command_its_result_and_the_way_taken() {
         name: "build".into(),
         kind: "command".into(),
         work: command("make all"),
+        timeout: Some(Duration::from_millis(1500)),
+        env: vec!["MODE".into()],
     };
     recording.step_begins(&begin, None);
     let outcome = Outcome {
@@ -100,7 +104,7 @@ fn a_step_leaves_its_command_its_result_and_the_way_taken() {
     assert_eq!(
         payloads(&storage),
         [
-            ("step.started".to_owned(), path.clone(), r#"{"name":"build","kind":"command","attempt":2,"blocks":[{"type":"command","fidelity":"router","command":"make all"}]}"#.to_owned()),
+            ("step.started".to_owned(), path.clone(), r#"{"name":"build","kind":"command","attempt":2,"blocks":[{"type":"command","fidelity":"router","command":"make all"}],"timeout_ms":1500,"env":["MODE"]}"#.to_owned()),
             ("step.completed".to_owned(), path, r#"{"name":"build","kind":"command","attempt":2,"status":"failed","error":"exit code 2","result":{"stdout":"compiling\n","stderr":"","exit_code":2,"output_tail":1},"duration_ms":1,"next":{"goto":"fix","because":"on_failure"}}"#.to_owned()),
         ]
     );
@@ -112,8 +116,14 @@ fn a_call_names_the_run_it_calls_at_both_ends() {
     let mut recording = recording(&storage);
     let place = at("sub", 0, 1);
     let (name, kind) = ("sub".to_owned(), "call_workflow".to_owned());
-    let begin =
-        StepBegin { at: place.clone(), name: name.clone(), kind: kind.clone(), work: call() };
+    let begin = StepBegin {
+        at: place.clone(),
+        name: name.clone(),
+        kind: kind.clone(),
+        work: call(),
+        timeout: None,
+        env: Vec::new(),
+    };
     recording.step_begins(&begin, Some(run_id("c")));
     recording.step_ends(&StepEnd {
         at: place,
@@ -146,6 +156,8 @@ fn a_run_that_ends_leaves_nothing_open() {
             name: path.into(),
             kind: "parallel".into(),
             work: None,
+            timeout: None,
+            env: Vec::new(),
         };
         recording.step_begins(&begin, None);
     }
@@ -165,7 +177,14 @@ fn a_result_that_nests_too_deep_still_ends_its_step() {
     let mut recording = recording(&storage);
     let deep = (0..1000).fold(Value::Null, |inner, _| Value::from(vec![inner]));
     let (place, name, kind) = (at("s", 0, 1), "s".to_owned(), "operation".to_owned());
-    let begin = StepBegin { at: place.clone(), name: name.clone(), kind: kind.clone(), work: None };
+    let begin = StepBegin {
+        at: place.clone(),
+        name: name.clone(),
+        kind: kind.clone(),
+        work: None,
+        timeout: None,
+        env: Vec::new(),
+    };
     recording.step_begins(&begin, None);
     recording.step_ends(&StepEnd {
         at: place,

@@ -26,6 +26,11 @@ pub(super) struct StartedWire<'a> {
     pub(super) inputs: Option<Map<String, Value>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) dir: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) timeout_ms: Option<u64>,
+    /// The names of variables, never their values.
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    pub(super) env: &'a [String],
 }
 
 /// A step's result: the keys of `StepResult`, and what a resumed run needs beside them.

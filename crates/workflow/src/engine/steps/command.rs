@@ -33,7 +33,7 @@ pub(super) fn prepare(
 }
 
 /// Returns the variables that the step itself asks for.
-pub(super) fn step_env(
+pub(in crate::engine) fn step_env(
     step: &Step,
     scope: &StepScope<'_>,
 ) -> Result<BTreeMap<String, String>, String> {

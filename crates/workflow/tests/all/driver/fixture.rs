@@ -103,6 +103,7 @@ pub(super) fn workflow(name: &str, steps: impl IntoIterator<Item = Step>) -> Wor
         steps: steps.into_iter().map(|step| (step.name.clone(), Arc::new(step))).collect(),
         file: PathBuf::from(format!("/flows/{name}.yaml")),
         sha256: "0".repeat(64),
+        changes: BTreeMap::new(),
     }
 }
 

@@ -61,12 +61,12 @@ async fn audit_and_display_are_the_same_with_recording_on_or_off() {
 "#;
     assert_eq!(on.0, audit);
     let shown = r#"{"event":"run.started","run":"main","name":"demo"}
-{"event":"step.started","path":"say","iteration":0,"attempt":1,"name":"say","kind":"command","detail":"echo hello; echo ***"}
+{"event":"step.started","path":"say","iteration":0,"attempt":1,"name":"say","kind":"command","detail":"echo hello; echo ***secret:password***"}
 {"event":"command.output","path":"say","iteration":0,"attempt":1,"stream":"stdout","text":"hello\n"}
-{"event":"command.output","path":"say","iteration":0,"attempt":1,"stream":"stdout","text":"***\n"}
+{"event":"command.output","path":"say","iteration":0,"attempt":1,"stream":"stdout","text":"***secret:password***\n"}
 {"event":"step.completed","path":"say","iteration":0,"attempt":1,"name":"say","kind":"command","status":"succeeded","duration_ms":0}
 {"event":"step.started","path":"ask","iteration":0,"attempt":1,"name":"ask","kind":"agent","detail":"stub"}
-{"event":"agent.text","path":"ask","iteration":0,"attempt":1,"text":"I was asked: what is ***?","delta":false}
+{"event":"agent.text","path":"ask","iteration":0,"attempt":1,"text":"I was asked: what is ***secret:password***?","delta":false}
 {"event":"step.completed","path":"ask","iteration":0,"attempt":1,"name":"ask","kind":"agent","status":"succeeded","duration_ms":0}
 {"event":"step.started","path":"failing","iteration":0,"attempt":1,"name":"failing","kind":"command","detail":"echo oops >&2; exit 4"}
 {"event":"command.output","path":"failing","iteration":0,"attempt":1,"stream":"stderr","text":"oops\n"}

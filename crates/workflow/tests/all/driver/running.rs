@@ -35,7 +35,7 @@ async fn a_run_leaves_a_whole_transcript() {
     assert_eq!(started["definition"]["path"], "/flows/demo.yaml");
     assert_eq!(started["format"], 1);
     let said = bench.payload("main", Kind::StepCompleted, "say");
-    assert_eq!(said["result"]["stdout"], "hello\n***\n");
+    assert_eq!(said["result"]["stdout"], "hello\n***secret:api_key***\n");
     assert_eq!(said["result"]["exit_code"], 0);
     assert_eq!(said["next"], json!({"goto": "done", "because": "on_success"}));
     let ended = bench.payload("main", Kind::RunCompleted, "");
