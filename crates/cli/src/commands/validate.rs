@@ -5,7 +5,9 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use quipu_workflow::definition::{Checked, FileKind, Places, Problem, Severity, check};
+use quipu_workflow::definition::{
+    Checked, FileKind, Places, Problem, Severity, check, read_source,
+};
 use serde_json::{Value, json};
 
 use crate::Context;
@@ -42,7 +44,10 @@ pub(crate) fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
     for file in &args.files {
         match open(&places, file) {
             Ok((path, text)) => {
-                let checked = check(&path, &text, &places);
+                let checked = match text {
+                    Ok(text) => check(&path, &text, &places),
+                    Err(problem) => unchecked(problem),
+                };
                 let valid = is_valid(&checked, args.strict);
                 invalid |= !valid;
                 if context.screen.json {
@@ -83,7 +88,7 @@ struct Unread {
     hint: Option<String>,
 }
 
-fn open(places: &Places, file: &str) -> Result<(PathBuf, String), Unread> {
+fn open(places: &Places, file: &str) -> Result<(PathBuf, Result<String, Problem>), Unread> {
     let path = places.find(file, None).map_err(|missing| {
         // A path that was given in full is not looked for anywhere else.
         let message = match missing.places.as_slice() {
@@ -92,12 +97,17 @@ fn open(places: &Places, file: &str) -> Result<(PathBuf, String), Unread> {
         };
         Unread { message, hint: missing.hint() }
     })?;
-    match fs::read_to_string(&path) {
+    match read_source(&path) {
         Ok(text) => Ok((path, text)),
         Err(error) => {
             Err(Unread { message: format!("cannot read {}: {error}", path.display()), hint: None })
         }
     }
+}
+
+/// What checking a file that is no text came to.
+fn unchecked(problem: Problem) -> Checked {
+    Checked { workflow: None, kind: FileKind::Workflow, steps: 0, problems: problem.into() }
 }
 
 fn is_valid(checked: &Checked, strict: bool) -> bool {
@@ -192,7 +202,9 @@ impl Paper<'_> {
 
     fn line(&mut self, file: &Path, number: usize) -> Option<String> {
         let lines = self.files.entry(file.to_owned()).or_insert_with(|| {
-            let text = fs::read_to_string(file).ok()?;
+            // Also a file that is not all text has lines.
+            let bytes = fs::read(file).ok()?;
+            let text = String::from_utf8_lossy(&bytes);
             let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
             Some(text.lines().map(str::to_owned).collect())
         });

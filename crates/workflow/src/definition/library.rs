@@ -19,10 +19,28 @@ pub trait Library {
         Vec::new()
     }
 
+    /// Lists where a file that `user` names was looked for, if it is nowhere.
+    fn missing(&self, _named: &NamedFile, _user: &Path) -> Option<Vec<PathBuf>> {
+        None
+    }
+
     /// Returns what two paths to the same file have in common.
     fn identity(&self, path: &Path) -> PathBuf {
         path.to_owned()
     }
+}
+
+/// A file that a step reads, by a name that is known before the run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NamedFile {
+    /// A prompt or script, by its path.
+    Text(String),
+    /// A skill, by its name.
+    Skill(String),
+    /// A skill, by its path.
+    SkillAt(String),
+    /// A role, by its name.
+    Role(String),
 }
 
 /// A file that was found.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest, Sha256};
 
 use super::library::Library;
-use super::locate::{Places, read_text};
+use super::locate::{Places, read_bytes};
 use super::parse::{self, Reader};
 use super::problem::{Place, Problem, Problems};
 use super::{Workflow, template, validate, yaml};
@@ -68,8 +68,9 @@ pub fn load(path: &Path) -> Result<Loaded, LoadError> {
 
 /// Reads and checks a file. Other files that it names are looked for in `library`.
 pub fn load_with(path: &Path, library: &dyn Library) -> Result<Loaded, LoadError> {
-    let text = match read_text(path) {
-        Ok(text) => text,
+    let text = match read_source(path) {
+        Ok(Ok(text)) => text,
+        Ok(Err(problem)) => return Err(LoadError::Invalid { problems: Problems::from(problem) }),
         Err(source) => return Err(LoadError::Read { path: path.to_owned(), source }),
     };
     let mut checked = check(path, &text, library);
@@ -78,12 +79,35 @@ pub fn load_with(path: &Path, library: &dyn Library) -> Result<Loaded, LoadError
         None => {
             if checked.kind == FileKind::Template {
                 let place = Place { file: path.into(), line: 1, column: 1 };
-                let problem = Problem::error(&place, "this is a template of steps, not a workflow");
+                let message =
+                    "this is a template of steps, not a workflow: it cannot be run by itself";
+                let name = path.file_stem().unwrap_or_default().to_string_lossy();
+                let hint = format!("a step of a workflow uses it: `use_template: {name}`");
+                let problem = Problem::error(&place, message).hint(hint);
                 checked.problems.push(problem.expected("a file without `parameters`"));
             }
             Err(LoadError::Invalid { problems: checked.problems })
         }
     }
+}
+
+/// Reads a file's text; a file that holds something else says where.
+///
+/// # Errors
+///
+/// Fails when the file cannot be read, or is far too big for a workflow.
+pub fn read_source(path: &Path) -> io::Result<Result<String, Problem>> {
+    let bytes = read_bytes(path)?;
+    Ok(String::from_utf8(bytes).map_err(|wrong| {
+        let good = wrong.utf8_error().valid_up_to();
+        let before = String::from_utf8_lossy(&wrong.as_bytes()[..good]).into_owned();
+        let line = before.matches('\n').count() + 1;
+        let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+        let byte = wrong.as_bytes().get(good).copied().unwrap_or_default();
+        let place = Place { file: path.into(), line, column };
+        Problem::error(&place, format!("the byte 0x{byte:02x} is no part of a text"))
+            .expected("a file in UTF-8")
+    }))
 }
 
 /// Checks a file's text. Opens no file but through `library`.

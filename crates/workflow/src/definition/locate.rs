@@ -5,7 +5,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::library::{Document, Library, NotFound};
+use super::library::{Document, Library, NamedFile, NotFound};
+use crate::agent::{role_dirs, skill_dirs};
 
 /// The directories that names are looked for in.
 #[derive(Clone, Debug)]
@@ -20,9 +21,14 @@ pub struct Places {
     data: Option<PathBuf>,
     /// The plugins that every workflow has.
     plugins: Vec<String>,
+    home: Option<PathBuf>,
+    skills: Vec<PathBuf>,
+    roles: Vec<PathBuf>,
 }
 
 const ENDINGS: [&str; 2] = ["yaml", "yml"];
+const SKILL: &str = "SKILL.md";
+const ROLE: &str = "AGENTS.md";
 const HOMES: [&str; 2] = [".quipu", ".awf"];
 
 impl Places {
@@ -34,6 +40,9 @@ impl Places {
             config: None,
             data: None,
             plugins: Vec::new(),
+            home: None,
+            skills: Vec::new(),
+            roles: Vec::new(),
         }
     }
 
@@ -47,12 +56,17 @@ impl Places {
         let of = |name: &str, below: &str| {
             set(name).map(PathBuf::from).or_else(|| home.as_ref().map(|home| home.join(below)))
         };
+        let project = project.into();
+        let text = |name: &str| set(name).and_then(|value| value.into_string().ok());
         Places {
+            skills: skill_dirs(&project, &text),
+            roles: role_dirs(&project, &text),
             extra: set("AWF_WORKFLOWS_PATH")
                 .map(|paths| std::env::split_paths(&paths).collect())
                 .unwrap_or_default(),
             config: of("XDG_CONFIG_HOME", ".config").map(|dir| dir.join("awf")),
             data: of("XDG_DATA_HOME", ".local/share").map(|dir| dir.join("awf")),
+            home,
             ..Places::of_project(project)
         }
     }
@@ -99,6 +113,14 @@ impl Places {
         let plain = self.project_path(name);
         let found = tried.iter().chain([&plain]).find(|path| path.is_file()).cloned();
         found.ok_or_else(|| self.not_found(own, tried, &dirs))
+    }
+
+    /// Returns the path of a file that a workflow names, as a run looks for it.
+    fn beside(&self, name: &str, user: &Path) -> PathBuf {
+        match (name.strip_prefix("~/"), &self.home) {
+            (Some(below), Some(home)) => home.join(below),
+            _ => user.parent().unwrap_or(Path::new("")).join(name),
+        }
     }
 
     fn project_path(&self, name: &str) -> PathBuf {
@@ -154,6 +176,23 @@ impl Library for Places {
 
     fn plugins(&self) -> Vec<String> {
         self.plugins.clone()
+    }
+
+    fn missing(&self, named: &NamedFile, user: &Path) -> Option<Vec<PathBuf>> {
+        let in_dirs = |dirs: &[PathBuf], name: &str, file: &str| {
+            dirs.iter().map(|dir| dir.join(name).join(file)).collect()
+        };
+        let tried: Vec<PathBuf> = match named {
+            NamedFile::Text(name) => vec![self.beside(name, user)],
+            NamedFile::SkillAt(name) => {
+                let path = self.beside(name, user);
+                vec![path.join(SKILL), path]
+            }
+            NamedFile::Skill(name) => in_dirs(&self.skills, name, SKILL),
+            NamedFile::Role(name) => in_dirs(&self.roles, name, ROLE),
+        };
+        // Nobody can say what is missing where there is no place to look.
+        (!tried.is_empty() && !tried.iter().any(|path| path.is_file())).then_some(tried)
     }
 
     fn identity(&self, path: &Path) -> PathBuf {
@@ -212,10 +251,16 @@ const MAX_BYTES: u64 = 16 * 1024 * 1024;
 
 /// Reads a file that must be text and of a size that a person could have written.
 pub(super) fn read_text(path: &Path) -> io::Result<String> {
+    let bytes = read_bytes(path)?;
+    String::from_utf8(bytes).map_err(|wrong| io::Error::new(io::ErrorKind::InvalidData, wrong))
+}
+
+/// Reads a file that may hold anything, but not any amount of it.
+pub(super) fn read_bytes(path: &Path) -> io::Result<Vec<u8>> {
     let size = fs::metadata(path)?.len();
     if size > MAX_BYTES {
         let message = format!("{size} bytes are too many for a workflow");
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, message));
     }
-    fs::read_to_string(path)
+    fs::read(path)
 }

@@ -27,8 +27,8 @@ use crate::language::Template;
 pub use data::read_data;
 pub use input::{InputDeclaration, InputType, InputValidation};
 pub use inputs::{GivenValue, InputProblem, check_inputs};
-pub use library::{Document, Library, NoLibrary, NotFound};
-pub use load::{Checked, FileKind, LoadError, Loaded, check, load, load_with};
+pub use library::{Document, Library, NamedFile, NoLibrary, NotFound};
+pub use load::{Checked, FileKind, LoadError, Loaded, check, load, load_with, read_source};
 pub use locate::Places;
 pub use problem::{Place, Problem, Problems, Severity};
 pub use step::{

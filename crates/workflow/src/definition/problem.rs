@@ -162,6 +162,12 @@ impl Problems {
     }
 }
 
+impl From<Problem> for Problems {
+    fn from(problem: Problem) -> Problems {
+        Problems { list: vec![problem] }
+    }
+}
+
 impl IntoIterator for Problems {
     type Item = Problem;
     type IntoIter = std::vec::IntoIter<Problem>;

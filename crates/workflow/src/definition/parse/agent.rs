@@ -5,6 +5,7 @@ use super::flow::blank;
 use super::notes::{Moment, Role};
 use super::reader::Reader;
 use super::{mcp_proxy, values};
+use crate::definition::library::NamedFile;
 use crate::definition::problem::Problem;
 use crate::definition::suggest::{did_you_mean, one_of};
 use crate::definition::yaml::{Content, Node};
@@ -33,7 +34,9 @@ pub(super) fn read(reader: &mut Reader, fields: &mut Fields<'_>) -> StepKind {
         prompt,
         mode,
         system_prompt: fields.template(reader, "system_prompt"),
-        role: fields.template(reader, "role"),
+        role: fields
+            .take("role")
+            .and_then(|node| reader.file_template("`role`", node, NamedFile::Role)),
         skills: fields.take("skills").map(|node| read_skills(reader, node)).unwrap_or_default(),
         options: values::read_map(reader, fields, "options"),
         output_format: fields.word(reader, "output_format", &FORMATS),
@@ -89,7 +92,10 @@ fn read_prompt(reader: &mut Reader, fields: &mut Fields<'_>, mode: AgentMode) ->
             reader.error(&entry.key_place, message, "`prompt`");
             None
         }
-        (None, Some(entry)) => reader.template("`prompt_file`", &entry.value).map(PromptText::File),
+        (None, Some(entry)) => {
+            let file = reader.file_template("`prompt_file`", &entry.value, NamedFile::Text);
+            file.map(PromptText::File)
+        }
         (Some(_), Some(entry)) => {
             let message = "the step has both `prompt` and `prompt_file`";
             reader.error(&entry.key_place, message, "one of them");
@@ -116,10 +122,14 @@ fn read_skills(reader: &mut Reader, node: &Node) -> Vec<Skill> {
 
 fn read_skill(reader: &mut Reader, node: &Node) -> Option<Skill> {
     if node.scalar().is_some() {
-        return reader.template("a skill", node).map(Skill::Named);
+        return reader.file_template("a skill", node, NamedFile::Skill).map(Skill::Named);
     }
     let mut fields = Fields::of(reader, "a skill", node)?;
-    let (path, name) = (fields.template(reader, "path"), fields.template(reader, "name"));
+    let path = fields
+        .take("path")
+        .and_then(|node| reader.file_template("`path`", node, NamedFile::SkillAt));
+    let name =
+        fields.take("name").and_then(|node| reader.file_template("`name`", node, NamedFile::Skill));
     if path.is_none() && name.is_none() {
         fields.missing(reader, "path", "the path of a skill, or its name");
     }

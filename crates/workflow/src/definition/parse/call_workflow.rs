@@ -7,6 +7,7 @@ use super::flow::blank;
 use super::notes::Call;
 use super::reader::Reader;
 use super::values;
+use crate::definition::problem::Problem;
 use crate::definition::yaml::{Content, Node};
 use crate::definition::{CallWorkflowStep, StepKind};
 
@@ -14,7 +15,15 @@ use crate::definition::{CallWorkflowStep, StepKind};
 pub(super) fn read(reader: &mut Reader, fields: &mut Fields<'_>) -> StepKind {
     let node = fields.take("workflow");
     if node.is_none() {
-        fields.missing(reader, "workflow", "the name or path of a workflow");
+        if fields.has("call_workflow") {
+            let problem = Problem::error(&fields.place, format!("{} has no `workflow`", fields.of));
+            let hint = "what stands below `call_workflow` belongs into the step itself: \
+                        `workflow: …`, `inputs: …`, `outputs: …`";
+            let problem = problem.expected("the name or path of a workflow");
+            reader.problems.push(problem.hint(hint.to_owned()));
+        } else {
+            fields.missing(reader, "workflow", "the name or path of a workflow");
+        }
     }
     let workflow = node.and_then(|node| reader.template("`workflow`", node));
     let inputs = values::read_map(reader, fields, "inputs");

@@ -4,6 +4,7 @@ use super::fields::Fields;
 use super::flow::blank;
 use super::reader::Reader;
 use super::size;
+use crate::definition::library::NamedFile;
 use crate::definition::problem::Problem;
 use crate::definition::yaml::Node;
 use crate::definition::{Capture, CommandStep, CommandText, StepKind};
@@ -16,7 +17,8 @@ pub(super) fn read(reader: &mut Reader, fields: &mut Fields<'_>) -> StepKind {
     let text = match (command, script) {
         (Some(entry), None) => reader.template("`command`", &entry.value).map(CommandText::Inline),
         (None, Some(entry)) => {
-            reader.template("`script_file`", &entry.value).map(CommandText::File)
+            let file = reader.file_template("`script_file`", &entry.value, NamedFile::Text);
+            file.map(CommandText::File)
         }
         (Some(_), Some(entry)) => {
             let message = "the step has both `command` and `script_file`";

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::reader::Reader;
+use crate::definition::problem::Problem;
 use crate::definition::yaml::Node;
 use crate::language::Value;
 
@@ -27,7 +28,14 @@ pub(super) fn read(reader: &mut Reader, what: &str, node: &Node) -> Option<Durat
         _ => parse(&scalar.text),
     });
     if found.is_none() {
-        reader.error(&node.place, format!("{what} is {}", node.describe()), EXPECTED);
+        let is_template = node.scalar().is_some_and(|scalar| scalar.text.contains("{{"));
+        let hint = is_template.then(|| {
+            "it is read before the run, so that nothing can be filled in; for one run, use \
+             `--set STEP.timeout=…`"
+                .to_owned()
+        });
+        let problem = Problem::error(&node.place, format!("{what} is {}", node.describe()));
+        reader.problems.push(problem.expected(EXPECTED).hint(hint));
     }
     found
 }

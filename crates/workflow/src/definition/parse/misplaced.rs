@@ -1,7 +1,7 @@
 //! Keys that people write where they mean something else, and what they mean.
 
 /// What is meant by a key of other languages, or of older versions of this one.
-const MEANT: [(&str, &str); 22] = [
+const MEANT: [(&str, &str); 31] = [
     ("next", "use `on_success` to say which step comes next"),
     ("when", "a condition belongs into `transitions: [{when: …, goto: …}]` of the step before"),
     ("if", "a condition belongs into `transitions: [{when: …, goto: …}]` of the step before"),
@@ -24,6 +24,18 @@ const MEANT: [(&str, &str); 22] = [
     ("depends_on", "the order of steps is given by `on_success` and `transitions`"),
     ("retries", "use `retry: {max_attempts: …}`"),
     ("catch", "use `on_failure`"),
+    ("on_error", "use `on_failure`"),
+    ("goto", "use `on_success`, or `transitions: [{goto: …}]`"),
+    ("pre_hook", "use `hooks: {pre: [{command: …}]}`"),
+    ("post_hook", "use `hooks: {post: [{command: …}]}`"),
+    ("pre_hooks", "use `hooks: {pre: […]}`"),
+    ("post_hooks", "use `hooks: {post: […]}`"),
+    (
+        "call_workflow",
+        "its parts stand in the step itself: `workflow: …`, `inputs: …`, `outputs: …`",
+    ),
+    ("environment", "use `env`"),
+    ("foreach", "use `items`"),
 ];
 
 /// Which kind of step a key is a key of.
@@ -63,6 +75,11 @@ pub(super) fn hint(of: &str, key: &str) -> Option<String> {
     }
     if !of.ends_with("step") {
         return None;
+    }
+    if of == "a parallel step" && key == "steps" {
+        return Some(
+            "use `parallel` with a list of step names; each is a step of its own".to_owned(),
+        );
     }
     MEANT.iter().find(|(name, _)| *name == key).map(|(_, meant)| (*meant).to_owned())
 }

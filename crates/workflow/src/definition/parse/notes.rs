@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 
+use super::super::library::NamedFile;
 use super::super::problem::Place;
 
 /// What was seen while reading.
@@ -19,6 +20,8 @@ pub(crate) struct Notes {
     pub(crate) texts: Vec<Text>,
     /// Every workflow that is called by a name that is known before the run.
     pub(crate) calls: Vec<Call>,
+    /// Every file that a step reads by a name that is known before the run, and its key.
+    pub(crate) files: Vec<(NamedFile, &'static str, Place)>,
     /// Where each input is declared.
     pub(crate) inputs: BTreeMap<String, Place>,
     /// Where the default of each input stands.

@@ -17,9 +17,9 @@ pub(super) fn read(reader: &mut Reader, fields: &mut Fields<'_>) -> StepKind {
     let names = fields.names(reader, "parallel");
     if names.as_ref().is_none_or(Vec::is_empty) {
         let problem = Problem::error(&fields.place, "a parallel step has no branches");
-        let hint = fields
-            .has("branches")
-            .then(|| "`branches` has no effect: make each branch a step and name it".to_owned());
+        let older = ["branches", "steps"].into_iter().find(|key| fields.has(key));
+        let hint =
+            older.map(|key| format!("`{key}` has no effect: make each branch a step and name it"));
         reader.problems.push(problem.expected("`parallel` with a list of step names").hint(hint));
     }
     let names = names.unwrap_or_default();

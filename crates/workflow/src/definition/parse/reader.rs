@@ -5,6 +5,7 @@
 use std::collections::BTreeSet;
 
 use super::notes::{Language, Moment, Notes, Role, Target, Text};
+use crate::definition::library::NamedFile;
 use crate::definition::problem::{Place, Problem, Problems};
 use crate::definition::suggest::{did_you_mean, one_of};
 use crate::definition::yaml::Node;
@@ -65,16 +66,27 @@ impl Reader {
     /// Reads a template.
     pub(super) fn template(&mut self, what: &str, node: &Node) -> Option<Template> {
         let text = self.text(what, node)?;
-        match Template::parse(&text) {
-            Ok(template) => {
-                self.refer(Language::Template, node, template.references(), 0);
-                Some(template)
-            }
-            Err(error) => {
-                self.syntax(what, node, &error);
-                None
-            }
+        let (template, errors) = Template::parse_all(&text);
+        if let Some(template) = &template {
+            self.refer(Language::Template, node, template.references(), 0);
         }
+        errors.iter().for_each(|error| self.syntax(what, node, error));
+        template.filter(|_| errors.is_empty())
+    }
+
+    /// Reads the name of a file, and notes it if it is known before the run.
+    pub(super) fn file_template(
+        &mut self,
+        what: &'static str,
+        node: &Node,
+        named: fn(String) -> NamedFile,
+    ) -> Option<Template> {
+        let template = self.template(what, node)?;
+        let name = template.source().trim();
+        if template.is_literal() && !name.is_empty() {
+            self.notes.files.push((named(name.to_owned()), what, node.place.clone()));
+        }
+        Some(template)
     }
 
     /// Reads a bare path, such as `states.build.Output`, as the template that looks it up.

@@ -1,6 +1,7 @@
 //! Whether everything in a workflow leads somewhere. Takes the whole plan, and opens no file.
 
 mod calls;
+mod files;
 mod graph;
 mod inputs;
 mod nesting;
@@ -28,4 +29,5 @@ pub(super) fn validate(
     references::check(workflow, notes, problems);
     order::check(notes, &graph, problems);
     calls::check(workflow, notes, library, problems);
+    files::check(workflow, notes, library, problems);
 }

@@ -28,7 +28,10 @@ pub(super) fn check(notes: &Notes, graph: &Graph<'_>, problems: &mut Problems) {
             } else {
                 let message = format!("step `{used}` cannot have run before step `{step}`");
                 let expected = "a step that the run comes from";
-                problems.push(Problem::error(place, message).expected(expected));
+                let hint = graph.are_branches(used, step).then(|| {
+                    "branches of a parallel step do not see each other's results".to_owned()
+                });
+                problems.push(Problem::error(place, message).expected(expected).hint(hint));
             }
         }
     }

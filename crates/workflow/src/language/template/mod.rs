@@ -5,6 +5,7 @@
 
 mod functions;
 mod lex;
+mod mend;
 mod node;
 mod operand;
 mod parse;
@@ -15,6 +16,9 @@ use std::borrow::Cow;
 
 use self::node::{Command, Node, Operand, Pipeline};
 use super::{Reference, Scope, SyntaxError, Value};
+
+/// How many errors of one template are told: nobody reads more.
+const MOST_ERRORS: usize = 20;
 
 /// A template, read and ready to be filled in.
 #[derive(Clone, Debug, PartialEq)]
@@ -63,6 +67,29 @@ impl Template {
     /// Reads a template.
     pub fn parse(text: &str) -> Result<Self, SyntaxError> {
         Ok(Template { text: text.to_owned(), nodes: parse::parse(text)? })
+    }
+
+    /// Reads a template as far as it can be read, and says all that is wrong with it.
+    ///
+    /// Each action that is wrong is passed by; places in the text stay what they are.
+    pub fn parse_all(text: &str) -> (Option<Self>, Vec<SyntaxError>) {
+        let mut rest = text.to_owned();
+        let mut errors: Vec<SyntaxError> = Vec::new();
+        loop {
+            let error = match Template::parse(&rest) {
+                Ok(template) => return (Some(template), errors),
+                Err(error) => error,
+            };
+            if errors.contains(&error) {
+                return (None, errors);
+            }
+            let passed = mend::pass_by(&rest, error.offset);
+            errors.push(error);
+            match passed {
+                Some(passed) if errors.len() < MOST_ERRORS => rest = passed,
+                _ => return (None, errors),
+            }
+        }
     }
 
     /// Returns the text it was read from.

@@ -72,3 +72,50 @@ fn a_file_is_loaded_with_the_hash_of_its_bytes() {
     assert!(problems.to_string().contains("template of steps, not a workflow"), "{problems}");
     assert!(matches!(load(&dir.path().join("none.yaml")), Err(LoadError::Read { .. })));
 }
+
+#[test]
+fn files_that_steps_name_and_that_are_not_there_are_warnings() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("w.yaml");
+    fs::write(dir.path().join("there.md"), "hello").unwrap();
+    let agent = |keys: &str| {
+        format!(
+            "name: w\nstates:\n  initial: a\n  a: {{type: agent, provider: stub, {keys}, on_success: b}}\n  \
+             b: {{type: step, script_file: gone.sh, on_success: e}}\n  e: {{type: terminal}}\n"
+        )
+    };
+    let home = dir.path().to_owned().into_os_string();
+    let places = Places::of_environment(dir.path(), |name| (name == "HOME").then(|| home.clone()));
+    let cases: [(&str, &[&str]); 4] = [
+        ("prompt_file: there.md", &[]),
+        ("prompt_file: '{{.awf.prompts_dir}}/x.md'", &[]),
+        ("prompt_file: ~/gone.md", &["4:53: warning: `prompt_file`: there is no file"]),
+        (
+            "prompt: hi, role: judge, skills: [rust, {path: s}]",
+            &[
+                "4:58: warning: there is no role `judge`",
+                "4:74: warning: there is no skill `rust`",
+                "4:87: warning: there is no skill at `s`",
+            ],
+        ),
+    ];
+    for (keys, expected) in cases {
+        fs::write(&file, agent(keys)).unwrap();
+        let warnings = load_with(&file, &places).unwrap().warnings;
+        let told: Vec<String> = warnings.iter().map(ToString::to_string).collect();
+        assert_eq!(told.len(), expected.len() + 1, "{told:?}");
+        for (told, expected) in told.iter().zip(expected) {
+            assert!(told.contains(expected), "{told}: expected {expected}");
+        }
+        assert!(told[expected.len()].contains("5:33: warning: `script_file`"), "{told:?}");
+    }
+}
+
+#[test]
+fn a_file_that_is_no_text_says_where() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("w.yaml");
+    fs::write(&file, b"name: w\nauthor: J\xf6rg\n").unwrap();
+    let Err(LoadError::Invalid { problems }) = load(&file) else { panic!() };
+    assert!(problems.to_string().contains("w.yaml:2:10: error: the byte 0xf6"), "{problems}");
+}

@@ -266,3 +266,75 @@ fn a_result_cannot_be_used_before_its_step_can_have_run() {
         &["4:36: warning: step `a` uses its own result"],
     );
 }
+
+#[test]
+fn branches_of_a_parallel_step_do_not_see_each_other() {
+    let flow = |used: &str| {
+        format!(
+            "name: w\nstates:\n  initial: fan\n  fan: {{type: parallel, parallel: [a, b], on_success: c}}\n  \
+             a: {{type: step, command: x}}\n  b: {{type: step, command: 'echo {{{{states.{used}.Output}}}}'}}\n  \
+             c: {{type: step, command: 'echo {{{{states.a.Output}}}}', on_success: done}}\n  \
+             done: {{type: terminal}}\n"
+        )
+    };
+    let told = "6:36: error: step `a` cannot have run before step `b` | do not see each other";
+    expect(&flow("a"), &NoLibrary, &[told]);
+}
+
+#[test]
+fn all_that_is_wrong_in_one_text_is_told() {
+    let text = one_step(
+        "type: step\ncommand: 'a {{nope 1}} b {{.inputs.x | gone}} {{.states.z.Output}}'\non_success: done",
+    );
+    let told = ["6:18: error: `command`", "6:44: error: `command`", "6:54: error: `states.z`"];
+    expect(&text, &NoLibrary, &told);
+}
+
+#[test]
+fn what_older_files_say_is_told_in_words_of_today() {
+    let way = "on_success: done";
+    let cases: &[(&str, &[&str])] = &[
+        (
+            &format!("type: step\ncommand: x\ntimeout: '{{{{.inputs.t}}}}'\n{way}"),
+            &["7:14: error: `timeout` is the text | nothing can be filled in | --set STEP.timeout"],
+        ),
+        (
+            &format!("type: step\ncommand: x\non_error: done\n{way}"),
+            &["7:5: warning: `on_error` is no key | use `on_failure`"],
+        ),
+        (
+            &format!("type: step\ncommand: x\npre_hook: y\n{way}"),
+            &["7:5: warning: `pre_hook` is no key | `hooks: {pre: [{command: …}]}`"],
+        ),
+        (
+            &format!("type: call_workflow\ncall_workflow: {{workflow: x}}\n{way}"),
+            &[
+                "4:3: error: a call_workflow step has no `workflow` | belongs into the step itself",
+                "6:5: warning: `call_workflow` is no key",
+            ],
+        ),
+        (
+            &format!("type: parallel\nsteps: [done]\n{way}"),
+            &[
+                "4:3: error: a parallel step has no branches | `steps` has no effect",
+                "6:5: warning: `steps` is no key | use `parallel`",
+            ],
+        ),
+    ];
+    for (step, told) in cases {
+        expect(&one_step(step), &NoLibrary, told);
+    }
+}
+
+#[test]
+fn a_key_without_its_colon_is_told_where_it_stands() {
+    for (text, told) in [
+        ("name: w\nstates\n  initial: a\n", "2:7: error: `states` is a key without its `:`"),
+        (
+            "name: w\nstates:\n  initial: a\n  a\n    type: terminal\n",
+            "4:4: error: `a` is a key without its `:`",
+        ),
+    ] {
+        expect(text, &NoLibrary, &[told]);
+    }
+}
