@@ -201,7 +201,11 @@ fn programs_of_a_killed_run_are_stopped_before_their_steps_run_again() {
     signal(&session, "-KILL", child.id());
     child.wait().unwrap();
     let pids = fs::read_to_string(session.dir().join("pids")).unwrap();
-    let is_there = || session.command("kill").args(["-0", pids.trim()]).status().unwrap().success();
+    // Whoever takes care of orphans may leave a dead one standing.
+    let is_there = || {
+        let stat = fs::read_to_string(format!("/proc/{}/stat", pids.trim())).unwrap_or_default();
+        stat.rsplit_once(')').is_some_and(|(_, rest)| !rest.trim_start().starts_with(['Z', 'X']))
+    };
     assert!(is_there(), "the command outlives the process that ran it");
     fs::write(session.dir().join("ready"), "").unwrap();
     let told = session.ok(&["resume", "r"]);
@@ -223,4 +227,6 @@ fn a_run_that_was_killed_before_its_first_line_says_what_to_do() {
     assert!(outcome.stderr.contains("run r ended before its first line"), "{outcome:?}");
     assert!(outcome.stderr.contains("r.jsonl is empty and can be removed"), "{outcome:?}");
     assert!(session.ok(&["ls"]).contains("interrupted"));
+    let told = session.ok(&["status", "r"]);
+    assert!(told.contains("interrupted\n") && told.contains("before its first line"), "{told}");
 }

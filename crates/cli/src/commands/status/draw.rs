@@ -36,10 +36,11 @@ fn headline(look: &Look, now: Timestamp) -> String {
     let (colour, bold) = (standing.style(), style::BOLD);
     let name = look.course.name.as_deref().unwrap_or("run");
     let word = look.word();
-    let took = look.duration_ms(now).map(duration).unwrap_or_default();
     let joint = if look.is_live() { "for" } else { "after" };
+    let took = look.duration_ms(now).map(|took| format!(" {joint} {}", duration(took)));
+    let took = took.unwrap_or_default();
     format!(
-        "{colour}{}{colour:#} {bold}{}{bold:#} {}  {colour}{word}{colour:#} {joint} {took}",
+        "{colour}{}{colour:#} {bold}{}{bold:#} {}  {colour}{word}{colour:#}{took}",
         standing.sign(),
         visible(name),
         look.short_id(),
@@ -101,6 +102,9 @@ fn hint(look: &Look) -> Option<String> {
     let id = look.short_id();
     match look.listing.state {
         RunState::Live(_) => Some(format!("quipu tail -f {id}")),
+        RunState::Interrupted if look.listing.bytes == 0 => {
+            Some("it ended before its first line: `quipu run` starts it again".to_owned())
+        }
         RunState::Interrupted => {
             Some(format!("nobody writes it any more; `quipu resume {id}` goes on with it"))
         }

@@ -34,10 +34,23 @@ pub(super) fn read(reader: &mut Reader, what: &str, node: &Node) -> Option<Durat
              `--set STEP.timeout=…`"
                 .to_owned()
         });
+        let hint = hint.or_else(|| node.scalar().and_then(|scalar| in_words(&scalar.text)));
         let problem = Problem::error(&node.place, format!("{what} is {}", node.describe()));
         reader.problems.push(problem.expected(EXPECTED).hint(hint));
     }
     found
+}
+
+/// Takes `5 minutes` for `5m`.
+fn in_words(text: &str) -> Option<String> {
+    let (number, word) = text.trim().split_once(char::is_whitespace)?;
+    number.parse::<f64>().ok()?;
+    let word = word.trim().to_lowercase();
+    let unit = match word.as_str() {
+        word if word.starts_with("milli") => "ms",
+        word => word.get(..1).filter(|unit| ["s", "m", "h", "d"].contains(unit))?,
+    };
+    Some(format!("did you mean `{number}{unit}`?"))
 }
 
 fn parse(text: &str) -> Option<Duration> {

@@ -23,7 +23,9 @@ impl<'n> Fields<'n> {
     /// Looks into a mapping. Anything else is noted as an error.
     pub(super) fn of(reader: &mut Reader, what: &str, node: &'n Node) -> Option<Self> {
         let Some(entries) = node.mapping() else {
-            reader.error(&node.place, format!("{what} is {}", node.describe()), "a mapping");
+            let hint = node.scalar().and_then(|it| misplaced::short_form(what, it.text.trim()));
+            let problem = Problem::error(&node.place, format!("{what} is {}", node.describe()));
+            reader.problems.push(problem.expected("a mapping").hint(hint));
             return None;
         };
         Some(Fields { of: what.to_owned(), place: node.place.clone(), entries, asked: Vec::new() })

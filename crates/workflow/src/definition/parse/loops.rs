@@ -45,7 +45,8 @@ fn read_items(reader: &mut Reader, node: &Node) -> Option<Items> {
 
 fn read_loop(reader: &mut Reader, fields: &mut Fields<'_>) -> LoopStep {
     let body = fields.names(reader, "body");
-    if body.as_ref().is_none_or(Vec::is_empty) {
+    let is_list = fields.take("body").is_none_or(|node| node.scalar().is_none());
+    if is_list && body.as_ref().is_none_or(Vec::is_empty) {
         fields.missing(reader, "body", "a list of step names");
     }
     let body = body.unwrap_or_default();

@@ -63,6 +63,26 @@ const BELONGS: [(&str, &str); 21] = [
     ("status", "terminal steps"),
 ];
 
+/// What is meant by a key of a part of a workflow: the part, the key, and what to write.
+const IN_PARTS: [(&str, &str, &str); 16] = [
+    ("the workflow", "initial", "it belongs into `states`"),
+    ("the workflow", "steps", "use `states`, with `initial` and the steps by name"),
+    ("the workflow", "jobs", "use `states`, with `initial` and the steps by name"),
+    ("a transition", "default", "a transition without `when` always holds: `goto: …`"),
+    ("a transition", "else", "a transition without `when` always holds: `goto: …`"),
+    ("a transition", "if", "use `when`"),
+    ("a transition", "condition", "use `when`"),
+    ("a transition", "to", "use `goto`"),
+    ("a transition", "target", "use `goto`"),
+    ("`retry`", "attempts", "use `max_attempts`"),
+    ("`retry`", "delay", "use `initial_delay`"),
+    ("the hooks of a step", "before", "use `pre`"),
+    ("the hooks of a step", "after", "use `post`"),
+    ("the hooks of the workflow", "on_start", "use `workflow_start`"),
+    ("the hooks of the workflow", "on_end", "use `workflow_end`"),
+    ("the hooks of the workflow", "on_error", "use `workflow_error`"),
+];
+
 const VALIDATION: [&str; 6] = ["pattern", "enum", "min", "max", "file_exists", "file_extension"];
 
 /// Returns what is meant by a key that stands in the wrong place.
@@ -70,8 +90,9 @@ pub(super) fn hint(of: &str, key: &str) -> Option<String> {
     if of.starts_with("input") && VALIDATION.contains(&key) {
         return Some(format!("it belongs into `validation: {{{key}: …}}`"));
     }
-    if of == "the workflow" && key == "initial" {
-        return Some("it belongs into `states`".to_owned());
+    let in_part = IN_PARTS.iter().find(|(part, name, _)| *part == of && *name == key);
+    if let Some((_, _, meant)) = in_part {
+        return Some((*meant).to_owned());
     }
     if !of.ends_with("step") {
         return None;
@@ -82,6 +103,16 @@ pub(super) fn hint(of: &str, key: &str) -> Option<String> {
         );
     }
     MEANT.iter().find(|(name, _)| *name == key).map(|(_, meant)| (*meant).to_owned())
+}
+
+/// Returns what is meant by a text or number where a mapping belongs.
+pub(super) fn short_form(of: &str, text: &str) -> Option<String> {
+    match of {
+        "`retry`" => Some(format!("write `retry: {{max_attempts: {text}}}`")),
+        "`capture`" => Some(format!("write `capture: {{stdout: {text}}}`")),
+        of if of.starts_with("input `") => Some(format!("write `{{type: {text}}}`")),
+        _ => None,
+    }
 }
 
 /// Returns whose key it is.

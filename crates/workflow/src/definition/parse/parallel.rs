@@ -15,7 +15,8 @@ const STRATEGIES: [(&str, Strategy); 3] = [
 /// Reads what a parallel step has of its own.
 pub(super) fn read(reader: &mut Reader, fields: &mut Fields<'_>) -> StepKind {
     let names = fields.names(reader, "parallel");
-    if names.as_ref().is_none_or(Vec::is_empty) {
+    let is_list = fields.take("parallel").is_none_or(|node| node.scalar().is_none());
+    if is_list && names.as_ref().is_none_or(Vec::is_empty) {
         let problem = Problem::error(&fields.place, "a parallel step has no branches");
         let older = ["branches", "steps"].into_iter().find(|key| fields.has(key));
         let hint =

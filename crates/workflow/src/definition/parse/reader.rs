@@ -47,7 +47,9 @@ impl Reader {
     /// Reads a list of names, each with its place.
     pub(super) fn names(&mut self, what: &str, node: &Node) -> Vec<(String, Place)> {
         let crate::definition::yaml::Content::Sequence(items) = &node.content else {
-            self.error(&node.place, format!("{what} is {}", node.describe()), "a list of names");
+            let hint = node.scalar().map(|scalar| format!("write `[{}]`", scalar.text.trim()));
+            let problem = Problem::error(&node.place, format!("{what} is {}", node.describe()));
+            self.problems.push(problem.expected("a list of names").hint(hint));
             return Vec::new();
         };
         let mut names = Vec::new();

@@ -28,6 +28,22 @@ const KINDS: [(&str, &str, ReadKind); 9] = [
     ("terminal", "a terminal step", terminal::read),
 ];
 
+/// Words that other languages have for kinds.
+const OTHER_WORDS: [(&str, &str); 12] = [
+    ("end", "terminal"),
+    ("stop", "terminal"),
+    ("final", "terminal"),
+    ("shell", "step"),
+    ("script", "step"),
+    ("task", "step"),
+    ("loop", "for_each"),
+    ("foreach", "for_each"),
+    ("workflow", "call_workflow"),
+    ("subworkflow", "call_workflow"),
+    ("llm", "agent"),
+    ("prompt", "agent"),
+];
+
 /// Keys that give away which kind is meant when `type` is missing.
 const TELLING: [(&str, &str); 9] = [
     ("command", "step"),
@@ -87,7 +103,11 @@ fn read_kind(reader: &mut Reader, fields: &mut Fields<'_>) -> Option<StepKind> {
         return Some(custom::read(reader, fields, &word));
     }
     let problem = Problem::error(&node.place, format!("there is no step type `{word}`"));
-    let hint = did_you_mean(&word, KINDS.iter().map(|(known, ..)| *known));
+    let meant = OTHER_WORDS.iter().find(|(other, _)| *other == word);
+    let hint = match meant {
+        Some((_, kind)) => Some(format!("use `type: {kind}`")),
+        None => did_you_mean(&word, KINDS.iter().map(|(known, ..)| *known)),
+    };
     reader.problems.push(problem.expected(known_types()).hint(hint));
     None
 }
@@ -121,7 +141,10 @@ fn read_env(reader: &mut Reader, node: &Node) -> BTreeMap<String, Template> {
             .collect(),
         Content::Scalar(_) => {
             let message = format!("`env` is {}", node.describe());
-            reader.error(&node.place, message, "a mapping from names to values");
+            let pair = node.scalar().and_then(|scalar| scalar.text.split_once('='));
+            let hint = pair.map(|(name, value)| format!("write `{{{name}: {value}}}`"));
+            let problem = Problem::error(&node.place, message);
+            reader.problems.push(problem.expected("a mapping from names to values").hint(hint));
             BTreeMap::new()
         }
     }

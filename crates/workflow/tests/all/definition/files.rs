@@ -89,13 +89,13 @@ fn files_that_steps_name_and_that_are_not_there_are_warnings() {
     let cases: [(&str, &[&str]); 4] = [
         ("prompt_file: there.md", &[]),
         ("prompt_file: '{{.awf.prompts_dir}}/x.md'", &[]),
-        ("prompt_file: ~/gone.md", &["4:53: warning: `prompt_file`: there is no file"]),
+        ("prompt_file: ~/gone.md", &["4:49: warning: `prompt_file`: there is no file"]),
         (
             "prompt: hi, role: judge, skills: [rust, {path: s}]",
             &[
-                "4:58: warning: there is no role `judge`",
-                "4:74: warning: there is no skill `rust`",
-                "4:87: warning: there is no skill at `s`",
+                "4:54: warning: there is no role `judge`",
+                "4:70: warning: there is no skill `rust`",
+                "4:83: warning: there is no skill at `s`",
             ],
         ),
     ];
@@ -107,7 +107,7 @@ fn files_that_steps_name_and_that_are_not_there_are_warnings() {
         for (told, expected) in told.iter().zip(expected) {
             assert!(told.contains(expected), "{told}: expected {expected}");
         }
-        assert!(told[expected.len()].contains("5:33: warning: `script_file`"), "{told:?}");
+        assert!(told[expected.len()].contains("5:32: warning: `script_file`"), "{told:?}");
     }
 }
 

@@ -286,7 +286,7 @@ fn all_that_is_wrong_in_one_text_is_told() {
     let text = one_step(
         "type: step\ncommand: 'a {{nope 1}} b {{.inputs.x | gone}} {{.states.z.Output}}'\non_success: done",
     );
-    let told = ["6:18: error: `command`", "6:44: error: `command`", "6:54: error: `states.z`"];
+    let told = ["6:19: error: `command`", "6:44: error: `command`", "6:53: error: `states.z`"];
     expect(&text, &NoLibrary, &told);
 }
 
@@ -324,6 +324,30 @@ fn what_older_files_say_is_told_in_words_of_today() {
     for (step, told) in cases {
         expect(&one_step(step), &NoLibrary, told);
     }
+}
+
+#[test]
+fn what_other_languages_say_is_told_in_words_of_this_one() {
+    let step = |keys: &str| format!("type: step\ncommand: x\n{keys}\non_success: done");
+    let cases: &[(&str, &str)] = &[
+        ("timeout: 5 minutes", "7:14: error: `timeout` is the text | did you mean `5m`?"),
+        ("retry: 3", "7:12: error: `retry` is `3` | write `retry: {max_attempts: 3}`"),
+        ("capture: out", "7:14: error: `capture` is | write `capture: {stdout: out}`"),
+        ("env: A=b", "7:10: error: `env` is | write `{A: b}`"),
+        (
+            "retry: {max_attempts: 2, delay: 5s}",
+            "7:30: warning: `delay` is no key of `retry` | use `initial_delay`",
+        ),
+        (
+            "transitions: [{goto: done, if: x}]",
+            "7:32: warning: `if` is no key of a transition | use `when`",
+        ),
+    ];
+    for (keys, told) in cases {
+        expect(&one_step(&step(keys)), &NoLibrary, &[told]);
+    }
+    let told = ["5:11: error: there is no step type `shell` | use `type: step`"];
+    expect(&one_step("type: shell\ncommand: x\non_success: done"), &NoLibrary, &told);
 }
 
 #[test]
