@@ -473,3 +473,16 @@ fn the_step_that_failed_is_the_one_that_decided_the_run() {
         assert_eq!(report["failed_step"]["path"], failed, "{report}");
     }
 }
+
+#[test]
+fn hooks_of_a_step_see_its_variables() {
+    let session = with_workflow(
+        "name: w\nstates:\n  initial: a\n  a: {type: step, command: 'true', timeout: 30s, env: {MODE: fast}, hooks: {pre: [{command: 'echo $MODE >> said'}], post: [{command: 'echo $MODE >> said'}]}, on_success: done}\n  done: {type: terminal}\n",
+    );
+    session.ok(&["run", "w.yaml", "--id", "r"]);
+    assert_eq!(fs::read_to_string(session.dir().join("said")).unwrap(), "fast\nfast\n");
+    let lines = session.lines("r");
+    let started = lines.iter().find(|line| line["type"] == "step.started").unwrap();
+    assert_eq!(started["payload"]["timeout_ms"], 30_000);
+    assert_eq!(started["payload"]["env"], serde_json::json!(["MODE"]));
+}
