@@ -5,6 +5,7 @@
 mod build;
 mod place;
 mod scalar;
+mod slips;
 mod source;
 
 use super::problem::Place;
