@@ -68,12 +68,20 @@ test: ## Runs every test: unit, integration, documentation, and the tidy checks.
 	$(CARGO) test --workspace --doc
 	$(CARGO) xtask tidy
 
+# What the tests have built is used here as it is, so that nothing is built twice.
 # A machine without Node or without npm's network says loudly what it did not test. That is a failure
 # only where QUIPU_AGENTS_REQUIRED is 1.
-test-agents: ## Runs the real agents against a scripted model API; installs them from npm.
-	$(CARGO) build --package quipu-cli
+test-agents: ## Runs the real agents against a scripted model API, and MCP servers of others; installs them from npm.
+	$(CARGO) test --workspace --test all --no-run
 	@if command -v node >/dev/null && command -v npm >/dev/null; then \
-		node agents/test.mjs; \
+		node agents/test.mjs && \
+		if servers=$$(node agents/plugins.mjs) && [ -n "$$servers" ]; then \
+			QUIPU_MCP_SERVERS_DIR="$$servers" \
+				$(CARGO) test --workspace --test all third_party; \
+		else \
+			echo '!! SKIPPED: no MCP server of others was tested' >&2; \
+			[ "$$QUIPU_AGENTS_REQUIRED" != 1 ]; \
+		fi; \
 	else \
 		echo '!! SKIPPED: no real agent was tested, because node or npm is missing' >&2; \
 		[ "$$QUIPU_AGENTS_REQUIRED" != 1 ]; \

@@ -117,7 +117,7 @@ fn whenever_an_agent_tells_of_a_call_it_is_counted_once() {
             assert_eq!(pairs(&lines, "agent_emitted"), Vec::<String>::new(), "{provider}, {told}");
             let links = notes(&lines, "tool_linked");
             assert_eq!(links.len(), 1, "{provider}, {told}");
-            assert_eq!(links[0]["payload"]["call_id"], *ids[0], "{provider}, {told}");
+            assert_eq!(links[0]["payload"]["tool_id"], *ids[0], "{provider}, {told}");
             assert_eq!(of_type(&lines, "file.read").len(), 1, "{provider}, {told}");
             let result = &of_type(&lines, "tool.result")[0]["payload"];
             assert!(result["output"].to_string().contains("alpha"), "{provider}: {result}");

@@ -55,6 +55,8 @@ mod stats;
 mod status;
 /// The end of a run, and what comes after it.
 mod tail;
+/// A workflow with a plugin that others have written, where it is installed.
+mod third_party;
 /// Hand-written transcripts that the reading commands are shown.
 mod transcripts;
 /// Steps, loops and called runs as one tree.
