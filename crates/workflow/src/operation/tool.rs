@@ -41,14 +41,18 @@ impl Tool for OperationTool {
         &self.spec
     }
 
-    fn call<'a>(&'a self, input: Value, _: &'a CallContext) -> Calling<'a> {
+    fn ends_by_itself(&self) -> bool {
+        self.name.starts_with("github.") && github::starts_a_program(&self.settings)
+    }
+
+    fn call<'a>(&'a self, input: Value, context: &'a CallContext) -> Calling<'a> {
         Box::pin(async move {
             let inputs = match input {
                 Value::Object(inputs) => inputs,
                 Value::Null => Map::new(),
                 _ => return Answer::failed(format!("{}: the inputs are no object", self.name)),
             };
-            match self.perform(Inputs::new(self.name, &inputs)).await {
+            match self.perform(Inputs::new(self.name, &inputs), context).await {
                 Ok(values) => Answer::completed(values),
                 Err(failure) => {
                     self.has_timed_out.store(failure.has_timed_out, Ordering::Relaxed);
@@ -69,11 +73,11 @@ impl OperationTool {
         }
     }
 
-    async fn perform(&self, inputs: Inputs<'_>) -> Result<Values, Failure> {
+    async fn perform(&self, inputs: Inputs<'_>, context: &CallContext) -> Result<Values, Failure> {
         match self.name {
             "http.request" => http::request(inputs).await,
             "notify.send" => notify::send(inputs, &self.settings).await,
-            _ => github::perform(inputs, &self.settings).await,
+            _ => github::perform(inputs, &self.settings, &context.stop).await,
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Operations against a real server on loopback: what they send, what they make of the answer.
 
+mod gh;
+
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
@@ -382,9 +384,8 @@ fn github(asked: &Asked) -> Reply {
     (status, "application/json", body.to_string())
 }
 
-#[tokio::test]
-async fn github_operations_answer_with_the_names_that_workflows_know() {
-    let server = Server::start(github).await;
+/// Operations on that part of GitHub, with what they answer.
+fn known() -> Vec<(&'static str, Value, Value)> {
     let labels = json!([{"name": "bug", "color": "f00", "description": null}]);
     let issue = json!({"number": 5, "url": "https://gh/5", "title": "T", "body": "",
                        "state": "OPEN", "labels": labels});
@@ -398,7 +399,7 @@ async fn github_operations_answer_with_the_names_that_workflows_know() {
     let branches = |head: &str| json!({"title": "T", "head": head, "base": "main"});
     let created =
         |exists: bool| json!({"number": 5, "url": "https://gh/5", "already_exists": exists});
-    let cases = [
+    vec![
         ("get_issue", json!({"number": "5"}), issue),
         ("get_issue", json!({"number": 5, "fields": ["title"]}), json!({"title": "T"})),
         ("get_pr", json!({"number": 5}), pull),
@@ -415,8 +416,13 @@ async fn github_operations_answer_with_the_names_that_workflows_know() {
             json!({"number": 5, "body": "b"}),
             json!({"comment_id": 9, "url": "https://gh/5#9"}),
         ),
-    ];
-    for (name, inputs, expected) in cases {
+    ]
+}
+
+#[tokio::test]
+async fn github_operations_answer_with_the_names_that_workflows_know() {
+    let server = Server::start(github).await;
+    for (name, inputs, expected) in known() {
         let outcome = run(&server, &format!("github.{name}"), inputs.clone()).await;
         assert_eq!(outcome.error, None, "{name} {inputs}");
         assert_eq!(outcome.value, Some(expected), "{name} {inputs}");

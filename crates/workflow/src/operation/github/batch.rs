@@ -48,7 +48,12 @@ pub(super) async fn perform(inputs: Inputs<'_>, api: Api) -> Result<Values, Fail
             running.abort_all();
         }
     }
-    concluded(inputs, strategy, &operations, results)
+    let values = concluded(inputs, strategy, &operations, results)?;
+    // Whatever may fail in a batch, being stopped is no result of it.
+    match values["failed"] != 0 && api.is_stopped() {
+        true => Err(inputs.failure("canceled").with_values(values)),
+        false => Ok(values),
+    }
 }
 
 /// One operation of a batch.

@@ -1,4 +1,4 @@
-//! `github.*`: issues, pull requests, labels and comments over GitHub's REST API.
+//! `github.*`: issues, pull requests, labels and comments, through GitHub's command line or its REST API.
 //!
 //! Values have the names and forms that GitHub's own command line gives them (`headRefName`,
 //! `OPEN`), because that is what existing workflows look at.
@@ -6,6 +6,7 @@
 mod api;
 mod batch;
 mod comments;
+mod gh;
 mod issues;
 mod pulls;
 mod repository;
@@ -13,19 +14,26 @@ mod repository;
 use super::inputs::Inputs;
 use super::settings::OperationSettings;
 use super::{Failure, Values};
+use crate::process::StopSignal;
 use api::Api;
 
 /// Does what `inputs.operation` says.
 pub(super) async fn perform(
     inputs: Inputs<'_>,
     settings: &OperationSettings,
+    stop: &StopSignal,
 ) -> Result<Values, Failure> {
-    let api = Api::new(settings);
+    let api = Api::new(settings, stop);
     if inputs.operation == "github.batch" {
         batch::perform(inputs, api).await
     } else {
         one(inputs, &api).await
     }
+}
+
+/// Tells whether operations start a program, which is to be asked to end before it is made to.
+pub(super) fn starts_a_program(settings: &OperationSettings) -> bool {
+    settings.github_cli.is_some() && gh::hostname(&settings.github_api).is_some()
 }
 
 /// Does one thing that is not a batch.
