@@ -14,7 +14,7 @@ use crate::driver::Site;
 use crate::engine::{Outcome, WorkStatus};
 use crate::language::Value;
 use crate::operation;
-use crate::process::StopReason;
+use crate::process::{StopReason, stop_beyond};
 
 /// Calls what `operation` names, `<plugin>.<tool>`, through a router of its own, and returns what the
 /// step comes to. It is recorded as one call at the step.
@@ -54,7 +54,14 @@ fn or_stopped(answer: Answer, site: &Site, read: impl FnOnce(Answer) -> Outcome)
 /// Finds the tool; one that cannot be had is found too, and fails when it is called.
 async fn found(operation: &str, toolbox: &Toolbox, context: &CallContext) -> Arc<dyn Tool> {
     let (plugin, tool) = operation.split_once('.').unwrap_or((operation, ""));
-    let reason = match toolbox.tool(plugin, tool, context).await {
+    let mut stop = context.stop.clone();
+    let found = tokio::select! {
+        biased;
+        // A plugin may take long to come up, and a step that is to stop does not wait for it.
+        _ = stop_beyond(&mut stop, None) => Err("canceled".to_owned()),
+        found = toolbox.tool(plugin, tool, context) => found,
+    };
+    let reason = match found {
         Ok(tool) => return tool,
         Err(reason) => reason,
     };
@@ -85,8 +92,9 @@ fn object_in(text: &str) -> Option<Value> {
 
 fn stopped(reason: StopReason) -> Outcome {
     let (status, error) = match reason {
-        StopReason::TimedOut => (WorkStatus::TimedOut, "took too long"),
-        StopReason::Canceled | StopReason::Now => (WorkStatus::Canceled, "canceled"),
+        // Whoever watches the time says how much there was.
+        StopReason::TimedOut => (WorkStatus::TimedOut, None),
+        StopReason::Canceled | StopReason::Now => (WorkStatus::Canceled, Some("canceled".into())),
     };
-    Outcome { status, error: Some(error.to_owned()), ..Outcome::default() }
+    Outcome { status, error, ..Outcome::default() }
 }

@@ -154,7 +154,10 @@ async fn perform(job: OperationJob, stop: StopSignal, settings: &OperationSettin
         assert!(!has_token || !payload.to_string().contains(TOKEN), "{payload}");
     }
     assert_eq!(payloads[0]["provider"], "builtin");
-    let status = if outcome.error.is_some() { "failed" } else { "completed" };
+    let status = match outcome.status {
+        WorkStatus::Succeeded => "completed",
+        _ => "failed",
+    };
     assert_eq!(payloads[1]["status"], status);
     outcome
 }

@@ -2,6 +2,8 @@
 //!
 //! The plugin is a real MCP server over standard streams, small enough to be a script.
 
+mod plugins;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
@@ -9,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use quipu_event::payload::Status;
-use quipu_event::{Event, RunId, RunIdentity};
+use quipu_event::{Event, RunIdentity};
 use quipu_journal::{Layout, Reader};
 use quipu_workflow::agent::{AgentSettings, Nobody};
 use quipu_workflow::definition::{NoLibrary, Places, check};
@@ -21,27 +23,8 @@ use tokio::sync::watch;
 
 use super::agents::server::{Answer, Server, calling, saying};
 
-/// Speaks as much MCP as it takes: `echo` answers with its arguments, `fail` with an error.
-const SERVER: &str = r#"
-printf 'up\n' >> "$LOG"
-while IFS= read -r line; do
-  id=$(printf '%s' "$line" | sed -n 's/.*"id":\([0-9]*\).*/\1/p')
-  case "$line" in
-    *'"method":"initialize"'*)
-      result='{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"desk","version":"1"}}' ;;
-    *'"method":"tools/list"'*)
-      result='{"tools":[{"name":"echo","description":"Says it again.","inputSchema":{"type":"object"}},{"name":"fail","inputSchema":{"type":"object"}}]}' ;;
-    *'"method":"tools/call"'*'"name":"fail"'* | *'"name":"fail"'*'"method":"tools/call"'*)
-      result='{"content":[{"type":"text","text":"it is broken"}],"isError":true}' ;;
-    *'"method":"tools/call"'*)
-      said=$(printf '%s' "$line" | sed 's/\\/\\\\/g; s/"/\\"/g')
-      result="{\"content\":[{\"type\":\"text\",\"text\":\"$said\"}]}" ;;
-    *) continue ;;
-  esac
-  printf '{"jsonrpc":"2.0","id":%s,"result":%s}\n' "$id" "$result"
-done
-printf 'down\n' >> "$LOG"
-"#;
+/// Speaks as much MCP as it takes.
+const SERVER: &str = include_str!("tools/desk.sh");
 
 struct Unseen;
 
@@ -79,38 +62,54 @@ impl Project {
         fs::read_to_string(self.path().join("log")).unwrap_or_default()
     }
 
+    /// Runs the steps of a workflow that has the plugin.
     async fn run(&self, steps: &str) -> Ran {
         let text = format!(
             "name: tools\nplugins:\n  desk: {{command: sh server.sh, env: {{LOG: '${{DESK_LOG}}'}}}}\n\
              states:\n{steps}"
         );
-        let checked = check(&self.path().join("tools.yaml"), &text, &NoLibrary);
+        self.go(self.request(&text)).await
+    }
+
+    fn request(&self, text: &str) -> RunRequest {
+        let places = Places::of_project(self.path());
+        let checked = check(&self.path().join("tools.yaml"), text, &places);
         let workflow = checked.workflow.unwrap_or_else(|| panic!("{}", checked.problems));
-        assert_eq!(checked.problems.to_string(), "", "the plugin is known");
-        let layout = Layout::new(self.path().join("storage"));
-        let run_id: RunId = "tools".parse().unwrap();
+        assert_eq!(checked.problems.to_string(), "", "every plugin is known");
         let agents = Arc::new(AgentSettings::default());
         let hands = Arc::new(BuiltIn { agents, person: Arc::new(Nobody) });
-        let request = RunRequest {
+        RunRequest {
             workflow: Arc::new(workflow),
             inputs: serde_json::Map::new(),
-            run: RunIdentity { run_id: run_id.clone(), parent_run_id: None },
+            run: RunIdentity { run_id: "tools".parse().unwrap(), parent_run_id: None },
             resume: false,
             callers: Vec::new(),
             stop: watch::channel(None).1,
             display: Arc::new(Unseen),
             around: None,
             world: Arc::new(World {
-                layout: Some(layout.clone()),
+                layout: Some(self.layout()),
                 working_dir: self.path().to_owned(),
                 env: self.env.clone(),
-                ..World::of_process(Arc::new(Places::of_project(self.path())), hands)
+                ..World::of_process(Arc::new(places), hands)
             }),
-        };
+        }
+    }
+
+    async fn go(&self, request: RunRequest) -> Ran {
+        let run_id = request.run.run_id.clone();
         let report = tokio::time::timeout(Duration::from_secs(120), run(request));
         let report = report.await.expect("it ends").unwrap();
-        let events = Reader::open(layout.transcript(&run_id)).unwrap();
-        Ran { report, events: events.map(Result::unwrap).collect() }
+        Ran { report, events: self.events(run_id.as_str()) }
+    }
+
+    fn events(&self, run: &str) -> Vec<Event> {
+        let events = Reader::open(self.layout().transcript(&run.parse().unwrap())).unwrap();
+        events.map(Result::unwrap).collect()
+    }
+
+    fn layout(&self) -> Layout {
+        Layout::new(self.path().join("storage"))
     }
 }
 
