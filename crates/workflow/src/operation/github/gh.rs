@@ -3,7 +3,6 @@
 //! What a step says is sent as JSON on standard input and never stands in a command line; no shell has a
 //! part in it. What comes back is the same as over REST, so that operations need not know the difference.
 
-use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -25,6 +24,9 @@ const NOT_LOGGED_IN: i64 = 4;
 /// Where `gh` goes when nobody tells it where.
 const ITS_OWN: &str = "github.com";
 
+/// What the hosts of GitHub's own tenants end with.
+const TENANTS: &str = ".ghe.com";
+
 /// The headers of every request.
 pub(super) const HEADERS: [(&str, &str); 2] =
     [("accept", "application/vnd.github+json"), ("x-github-api-version", "2022-11-28")];
@@ -34,6 +36,8 @@ pub(super) const HEADERS: [(&str, &str); 2] =
 pub(super) struct Gh {
     program: PathBuf,
     host: String,
+    /// A token for the host; its own login counts if there is none.
+    token: Option<String>,
     dir: PathBuf,
     stop: StopSignal,
 }
@@ -42,7 +46,8 @@ impl Gh {
     /// Returns the command line, if there is one and it can reach what the settings name.
     pub(super) fn new(settings: &OperationSettings, stop: &StopSignal) -> Option<Gh> {
         let (program, host) = (settings.github_cli.clone()?, hostname(&settings.github_api)?);
-        Some(Gh { program, host, dir: settings.working_dir.clone(), stop: stop.clone() })
+        let (token, dir) = (settings.github_token.clone(), settings.working_dir.clone());
+        Some(Gh { program, host, token, dir, stop: stop.clone() })
     }
 
     /// Tells whether it was to stop.
@@ -69,7 +74,8 @@ impl Gh {
             running.wait_or_stop(self.stop.clone()),
         );
         let exit = exit.map_err(|error| format!("gh is lost: {error}"))?;
-        answer(exit, told, &complaint.text())
+        let answered = answer(exit, told, &complaint.text());
+        answered.ok_or_else(|| self.failure(exit, &complaint.text()))
     }
 
     fn spawn(&self, method: &Method, path: &str, body: Option<&Value>) -> Spawn {
@@ -89,13 +95,50 @@ impl Gh {
         let loud = ["CLICOLOR_FORCE", "GH_FORCE_TTY", "GH_DEBUG", "DEBUG"];
         Spawn {
             args,
-            env: BTreeMap::from(quiet.map(|name| (name.to_owned(), "1".to_owned()))),
+            env: quiet
+                .map(|name| (name, "1"))
+                .into_iter()
+                .chain(self.credential())
+                .map(owned)
+                .collect(),
             hidden: loud.map(OsString::from).to_vec(),
             dir: Some(self.dir.clone()),
             stdin: body.map_or(Stdin::Nothing, |body| Stdin::Text(body.to_string().into_bytes())),
             ..Spawn::new(&self.program)
         }
     }
+
+    /// Returns the variable that it takes a token for the host from, unless it has been told of another.
+    fn credential(&self) -> Option<(&'static str, &str)> {
+        let name = match self.host == ITS_OWN || self.host.ends_with(TENANTS) {
+            true => "GITHUB_TOKEN",
+            false => "GITHUB_ENTERPRISE_TOKEN",
+        };
+        Some((name, self.token.as_deref()?))
+    }
+
+    fn failure(&self, exit: Exit, complaint: &str) -> String {
+        if exit.stopped().is_some() {
+            return "canceled".to_owned();
+        }
+        if exit.code() == NOT_LOGGED_IN || complaint.contains("gh auth login") {
+            let host = match self.host.as_str() {
+                ITS_OWN => String::new(),
+                other => format!(" --hostname {other}"),
+            };
+            return format!("gh is not logged in: run `gh auth login{host}`, or set GH_TOKEN");
+        }
+        let how = exit.trouble().unwrap_or_default();
+        let complaint = complaint.strip_prefix("gh: ").unwrap_or(complaint);
+        match complaint.is_empty() {
+            true => format!("gh failed: {how}"),
+            false => format!("gh failed: {how}: {complaint}"),
+        }
+    }
+}
+
+fn owned((name, value): (&str, &str)) -> (String, String) {
+    (name.to_owned(), value.to_owned())
 }
 
 /// Returns the host that `gh` knows an API's address by; none if it cannot be told to go there.
@@ -105,7 +148,7 @@ pub(super) fn hostname(api: &str) -> Option<String> {
         Some(enterprise) => enterprise,
         None => address
             .strip_prefix("api.")
-            .filter(|host| *host == ITS_OWN || host.ends_with(".ghe.com"))?,
+            .filter(|host| *host == ITS_OWN || host.ends_with(TENANTS))?,
     };
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-.".contains(&byte);
     let fits = host.starts_with(|c: char| c.is_ascii_alphanumeric()) && host.bytes().all(is_plain);
@@ -137,18 +180,18 @@ async fn read<R: AsyncRead + Unpin>(pipe: Option<Pipe<R>>, limit: usize) -> Told
     told
 }
 
-/// Makes of what `gh` left what GitHub answered, or why it did not.
-fn answer(exit: Exit, told: Told, complaint: &str) -> Result<Answer, String> {
+/// Makes of what `gh` left what GitHub answered; nothing if it did not.
+fn answer(exit: Exit, told: Told, complaint: &str) -> Option<Answer> {
     let body = told.text();
     let (status, body) = match http_status(complaint) {
-        _ if exit.stopped().is_some() => return Err("canceled".to_owned()),
+        _ if exit.stopped().is_some() => return None,
         _ if exit.success() => (StatusCode::OK, body),
         // The body says more than the complaint, but there may be none.
         Some(status) if body.starts_with('{') => (status, body),
         Some(status) => (status, json!({ "message": complaint }).to_string()),
-        None => return Err(failure(exit, complaint)),
+        None => return None,
     };
-    Ok(Answer {
+    Some(Answer {
         status: status.as_u16(),
         reason: status.canonical_reason().unwrap_or_default(),
         headers: Map::new(),
@@ -164,18 +207,6 @@ fn http_status(complaint: &str) -> Option<StatusCode> {
         StatusCode::from_bytes(digits.as_bytes()).ok()
     });
     found.find(|status| status.is_client_error() || status.is_server_error())
-}
-
-fn failure(exit: Exit, complaint: &str) -> String {
-    if exit.code() == NOT_LOGGED_IN || complaint.contains("gh auth login") {
-        return "gh is not logged in: run `gh auth login`, or set GH_TOKEN".to_owned();
-    }
-    let how = exit.trouble().unwrap_or_default();
-    let complaint = complaint.strip_prefix("gh: ").unwrap_or(complaint);
-    match complaint.is_empty() {
-        true => format!("gh failed: {how}"),
-        false => format!("gh failed: {how}: {complaint}"),
-    }
 }
 
 #[cfg(test)]

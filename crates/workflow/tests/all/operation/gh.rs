@@ -171,16 +171,37 @@ async fn what_a_step_says_goes_to_gh_as_json_and_never_into_its_arguments() {
 }
 
 #[tokio::test]
-async fn an_enterprise_server_is_named_to_gh() {
-    let desk = Desk::answering();
-    let mut settings = desk.settings();
-    settings.github_api = "https://git.example.com/api/v3".to_owned();
-    let (_going_on, stop) = watch::channel(None);
-    let outcome = perform(job("github.get_issue", json!({"number": 5})), stop, &settings).await;
-    assert_eq!(outcome.error, None);
-    let (argv, stdin) = &desk.calls()[0];
-    assert_eq!(argv[argv.len() - 2..], ["--hostname", "git.example.com"]);
-    assert_eq!(stdin, "");
+async fn another_server_is_named_to_gh_and_so_is_a_token_for_it() {
+    let cases = [
+        ("https://api.github.com", "", "GITHUB_TOKEN"),
+        ("https://api.octo.ghe.com", "octo.ghe.com", "GITHUB_TOKEN"),
+        ("https://git.example.com/api/v3", "git.example.com", "GITHUB_ENTERPRISE_TOKEN"),
+    ];
+    for (api, host, variable) in cases {
+        let desk = Desk::new(&format!(
+            "cd \"$(dirname \"$0\")\"\nprintf '%s ' \"$@\" > argv\n\
+             printf '%s' \"${variable}\" > token\necho 'run gh auth login' >&2; exit 4"
+        ));
+        let token = Some(TOKEN.to_owned());
+        let settings = OperationSettings {
+            github_api: api.to_owned(),
+            github_token: token,
+            ..desk.settings()
+        };
+        let (_going_on, stop) = watch::channel(None);
+        let outcome = perform(job("github.get_issue", json!({"number": 5})), stop, &settings).await;
+        let flag = if host.is_empty() { String::new() } else { format!(" --hostname {host}") };
+        let expected = format!("run `gh auth login{flag}`, or set GH_TOKEN");
+        assert!(outcome.error.as_ref().unwrap().ends_with(&expected), "{outcome:?}");
+        let read = |name: &str| fs::read_to_string(desk.path().join(name)).unwrap();
+        assert!(
+            read("argv").trim_end().ends_with(&format!("2022-11-28{flag}")),
+            "{}",
+            read("argv")
+        );
+        assert!(!read("argv").contains(TOKEN));
+        assert_eq!(read("token"), TOKEN, "{api}");
+    }
 }
 
 #[tokio::test]
@@ -249,7 +270,14 @@ async fn a_gh_that_hangs_is_stopped_with_all_it_has_started() {
             stopper.send(Some(reason)).unwrap();
             assert_eq!(work.await.unwrap().status, status, "{operation} {reason:?}");
             for pid in pids.split_whitespace() {
-                assert!(!is_alive(pid), "{operation} {reason:?}");
+                // What was killed may take a moment to be gone.
+                let gone = async {
+                    while is_alive(pid) {
+                        tokio::time::sleep(Duration::from_millis(5)).await;
+                    }
+                };
+                let gone = tokio::time::timeout(Duration::from_secs(60), gone).await;
+                assert!(gone.is_ok(), "{operation} {reason:?}");
             }
         }
     }
