@@ -3,6 +3,7 @@
 //! The types here are the plan that the engine follows. They hold no YAML: reading is `parse`, and a
 //! plan that exists has been checked.
 
+mod agent_step;
 mod data;
 mod input;
 mod inputs;
@@ -24,6 +25,9 @@ use std::sync::Arc;
 use quipu_tool::plugin::PluginConfig;
 
 use crate::language::Template;
+pub use agent_step::{
+    AgentMode, AgentStep, ConversationStep, McpProxy, OutputFormat, PluginTools, PromptText, Skill,
+};
 pub use data::read_data;
 pub use input::{InputDeclaration, InputType, InputValidation};
 pub use inputs::{GivenValue, InputProblem, check_inputs};
@@ -32,11 +36,10 @@ pub use load::{Checked, FileKind, LoadError, Loaded, check, load, load_with, rea
 pub use locate::Places;
 pub use problem::{Place, Problem, Problems, Severity};
 pub use step::{
-    AgentMode, AgentStep, Backoff, CallWorkflowStep, Capture, CommandStep, CommandText,
-    ConversationStep, CustomStep, FailureTarget, Flow, ForEachStep, Hook, Items, IterationLimit,
-    LoopStep, McpProxy, OperationStep, OutputFormat, ParallelStep, PluginTools, PromptText, Retry,
-    Skill, Step, StepHooks, StepKind, Strategy, TerminalStatus, TerminalStep, Transition,
-    ValueTemplate, WhileStep,
+    Backoff, CallWorkflowStep, Capture, CommandStep, CommandText, CustomStep, FailureTarget, Flow,
+    ForEachStep, Hook, Items, IterationLimit, LoopStep, OperationStep, ParallelStep, Retry, Step,
+    StepHooks, StepKind, Strategy, TerminalStatus, TerminalStep, Transition, ValueTemplate,
+    WhileStep,
 };
 pub use suggest::did_you_mean;
 
