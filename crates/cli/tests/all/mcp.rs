@@ -103,10 +103,20 @@ async fn an_agent_finds_reads_and_searches_runs() {
     let listed =
         client.call("list_runs", json!({"name": "FIRST", "since": "1d", "limit": 1})).await;
     assert_eq!(listed.structured_content.unwrap()["runs"][0]["name"], "first");
+    let newest = client.text("list_runs", json!({"limit": 1})).await;
+    assert!(newest.contains("bbbb2222") && newest.contains("continue with offset 1"), "{newest}");
+    let older = client.call("list_runs", json!({"offset": 1})).await.structured_content.unwrap();
+    assert_eq!(
+        (&older["runs"][0]["run_id"], &older["next_offset"]),
+        (&json!("aaaa1111"), &Value::Null)
+    );
 
     let text = client.text("read_run", json!({"run": "aaaa", "types": ["message"]})).await;
     assert!(text.contains("The Quick brown fox") && text.contains("the end"), "{text}");
-    assert!(text.contains("bytes left out]") && text.contains("with limit 1 shows more"), "{text}");
+    assert!(
+        text.contains("bytes left out]") && text.contains("with limit 1 shows all of it"),
+        "{text}"
+    );
     let tree = client.text("run_tree", json!({"run": "aaaa"})).await;
     assert!(tree.contains("build (command)") && !tree.contains('\u{1b}'), "{tree}");
     let stats = client.call("run_stats", json!({"run": "aaaa"})).await.structured_content.unwrap();
@@ -143,15 +153,14 @@ async fn every_answer_is_bounded_and_says_how_to_go_on() {
         }
         assert_eq!(seen, 200, "{format}");
     }
-    let one = client
-        .call("read_run", json!({"run": "aaaa", "from_seq": 4, "limit": 1, "format": "events"}))
-        .await;
-    let structured = one.structured_content.clone().unwrap();
-    assert!(text_of(&one).len() < 70_000 && structured.to_string().len() < 70_000);
-    assert_eq!(
-        (&structured["events"][0]["seq"], &structured["next_from_seq"]),
-        (&json!(4), &json!(5))
-    );
+    let asked = json!({"run": "last", "limit": 1000, "format": "events"});
+    let page = client.call("read_run", asked).await;
+    let structured = page.structured_content.clone().unwrap();
+    assert!(text_of(&page).len() + structured.to_string().len() < 70_000);
+    assert_eq!(structured["events"][0]["seq"], 1);
+    let one = json!({"run": "aaaa", "from_seq": 3, "limit": 1, "format": "events"});
+    let one = client.call("read_run", one).await.structured_content.unwrap();
+    assert_eq!((&one["events"][0]["seq"], &one["next_from_seq"]), (&json!(3), &json!(4)));
     let first = client.call("search", json!({"query": "line", "limit": 100})).await;
     assert_eq!(first.structured_content.unwrap()["next_offset"], 100);
     let rest = client.call("search", json!({"query": "line", "limit": 100, "offset": 150})).await;
@@ -160,6 +169,69 @@ async fn every_answer_is_bounded_and_says_how_to_go_on() {
         (rest["matches"].as_array().unwrap().len(), &rest["next_offset"]),
         (50, &Value::Null)
     );
+    client.leave().await;
+}
+
+#[tokio::test]
+async fn a_long_event_is_read_to_its_end_piece_by_piece() {
+    let session = recorded();
+    let client = Client::of(&session, &["mcp"]).await;
+    for format in ["text", "events"] {
+        let (mut offset, mut whole, mut pieces) = (0, String::new(), 0);
+        loop {
+            let asked = json!({"run": "aaaa", "from_seq": 4, "limit": 1, "format": format, "text_offset": offset});
+            let result = client.call("read_run", asked).await;
+            assert_eq!(result.structured_content, None);
+            let text = text_of(&result);
+            assert!(text.len() < 70_000, "{}", text.len());
+            let (piece, note) = text.rsplit_once("\n[").unwrap();
+            whole.push_str(piece.strip_prefix("run aaaa1111\n").unwrap());
+            pieces += 1;
+            let Some((_, next)) = note.rsplit_once("from_seq 4 and text_offset ") else {
+                assert_eq!(note, "there is more: continue with from_seq 5]");
+                break;
+            };
+            offset = next.trim_end_matches(']').parse().unwrap();
+        }
+        assert_eq!((whole.matches("long ").count(), pieces), (60_000, 5), "{format}");
+        if format == "events" {
+            let event: Value = serde_json::from_str(&whole).unwrap();
+            assert_eq!(event["payload"]["blocks"][0]["text"], "long ".repeat(60_000));
+        }
+    }
+    let beyond = json!({"run": "aaaa", "from_seq": 4, "text_offset": 99_999_999});
+    let beyond = client.text("read_run", beyond).await;
+    assert_eq!(beyond, "run aaaa1111\n[there is more: continue with from_seq 5]");
+    client.leave().await;
+}
+
+#[tokio::test]
+async fn what_this_version_does_not_know_is_shown_and_found() {
+    let session = Session::new();
+    let block = json!({"type": "hologram", "fidelity": "router", "depth": 7, "caption": "a \"blue\" whale"});
+    let lines = [
+        json!({"type": "message.assistant", "payload": {"role": "assistant", "blocks": [block], "mood": "curious"}}),
+        json!({"type": "tool.call", "payload": {"name": "Read", "call_id": "call-17", "input": {}, "urgency": ["high"]}}),
+    ];
+    let input = lines.map(|line| line.to_string() + "\n").concat();
+    let recorded =
+        session.quipu_with_input(&["record", "--name", "third", "--id", "cccc3333"], input);
+    assert_eq!(recorded.code, Some(0));
+    let client = Client::of(&session, &["mcp"]).await;
+    let text = client.text("read_run", json!({"run": "cccc"})).await;
+    for shown in [
+        "mood:\n    curious",
+        "blocks[0].caption:\n    a \"blue\" whale",
+        "blocks[0].depth:\n    7",
+        "urgency:\n    [\"high\"]",
+    ] {
+        assert!(text.contains(shown), "{shown}: {text}");
+    }
+    for query in ["curious", "a \"blue\" whale", "\"depth\":7", "urgency", "call-17"] {
+        let found = client.call("search", json!({"query": query})).await;
+        let found = found.structured_content.unwrap();
+        assert_eq!(found["matches"].as_array().unwrap().len(), 1, "{query}: {found}");
+    }
     client.leave().await;
 }
 

@@ -4,10 +4,13 @@ use serde_json::Value;
 
 /// How long an answer may be, in bytes, but for a note at its end.
 pub(super) const ANSWER: usize = 64 * 1024;
+/// How long a text may be that is said once more as a structure, and how long that structure.
+///
+/// It is all or nothing: some clients show a model the structure and nothing else, so one that has
+/// only a part of the text would hide the rest.
+pub(super) const EITHER: usize = ANSWER / 2;
 /// How much of one event is shown among others.
 pub(super) const EVENT: usize = 8 * 1024;
-/// How much of an event is shown that was asked for alone.
-pub(super) const ONLY_EVENT: usize = 48 * 1024;
 
 /// Cuts a text, and says how much is missing.
 pub(super) fn cut(text: &mut String, longest: usize) -> bool {

@@ -5,7 +5,7 @@ use quipu_event::Timestamp;
 use quipu_journal::Layout;
 use serde_json::{Value, json};
 
-use super::bounds::{ANSWER, cut};
+use super::bounds::{EITHER, cut};
 use super::find;
 use super::toolset::Said;
 use super::wire::ListRuns;
@@ -29,6 +29,8 @@ pub(super) fn said(layout: &Layout, asked: &ListRuns) -> anyhow::Result<Said> {
     }
     runs.retain(|run| is_wanted(run, asked, since));
     let matching = runs.len();
+    let skipped = asked.offset.unwrap_or(0).min(matching);
+    runs.drain(..skipped);
     runs.truncate(asked.limit.unwrap_or(USUAL).clamp(1, MOST));
     fill_in_tokens(&mut runs);
     let mut text = format!(
@@ -37,22 +39,26 @@ pub(super) fn said(layout: &Layout, asked: &ListRuns) -> anyhow::Result<Said> {
         matching,
         count::of(total as u64, "run")
     );
-    let mut rows = Vec::new();
+    let (mut rows, mut length) = (Vec::new(), 0);
     for run in &runs {
-        let row = row(run, now);
-        if text.len() + row.len() > ANSWER {
+        let (row, structured) = (row(run, now), structured(run)?);
+        length += structured.to_string().len();
+        if text.len() + row.len() > EITHER || length > EITHER {
             break;
         }
         text.push_str(&row);
-        rows.push(structured(run)?);
+        rows.push(structured);
+    }
+    let next = Some(skipped + rows.len()).filter(|next| *next < matching);
+    if let Some(next) = next {
+        text.push_str(&format!(
+            "There are more: continue with offset {next}, or narrow it by name, status or since.\n"
+        ));
     }
     let shown = rows.len();
-    if shown < matching {
-        text.push_str(
-            "There are more: ask with a higher limit, or narrow it by name, status or since.\n",
-        );
-    }
-    let structured = json!({ "runs": rows, "shown": shown, "matching": matching, "total": total });
+    let structured = json!({
+        "runs": rows, "shown": shown, "matching": matching, "total": total, "next_offset": next,
+    });
     Ok(Said { text, structured: Some(structured) })
 }
 

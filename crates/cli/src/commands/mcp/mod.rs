@@ -3,12 +3,14 @@
 mod bounds;
 mod find;
 mod list_runs;
+mod page;
 mod read_run;
 mod run_stats;
 mod run_tree;
 mod search;
 mod specs;
 mod toolset;
+mod unknown_fields;
 mod wire;
 mod words;
 

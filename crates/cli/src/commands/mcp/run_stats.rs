@@ -3,7 +3,7 @@
 use quipu_journal::Layout;
 use serde_json::Value;
 
-use super::bounds::{ANSWER, shorten};
+use super::bounds::{EITHER, shorten};
 use super::find;
 use super::toolset::Said;
 use super::wire::RunStats;
@@ -15,9 +15,9 @@ const ROWS: usize = 50;
 pub(super) fn said(layout: &Layout, asked: &RunStats) -> anyhow::Result<Said> {
     let run = find::run(layout, &asked.run)?;
     let mut numbers = numbers_of(layout, &run)?;
-    if numbers.to_string().len() > ANSWER / 2 {
+    if numbers.to_string().len() > EITHER / 2 {
         shorten_tables(&mut numbers);
-        shorten(&mut numbers, ANSWER / 2);
+        shorten(&mut numbers, EITHER / 2);
     }
     let text = serde_json::to_string_pretty(&numbers)?;
     Ok(Said { text, structured: Some(numbers).filter(Value::is_object) })

@@ -6,7 +6,7 @@ use quipu_journal::{Layout, ReadProblem, Reader};
 use regex::{Regex, RegexBuilder};
 use serde_json::{Value, json};
 
-use super::bounds::ANSWER;
+use super::bounds::EITHER;
 use super::toolset::{GivenUp, Said};
 use super::wire::Search;
 use super::{find, words};
@@ -97,6 +97,8 @@ struct Found {
     skipped: usize,
     text: String,
     matches: Vec<Value>,
+    /// How long the matches are as a structure.
+    length: usize,
     runs: usize,
     bytes: u64,
     end: Option<End>,
@@ -111,27 +113,30 @@ enum End {
 
 impl Found {
     fn look_at(&mut self, run: &RunId, event: &Event, pattern: &Regex) {
-        let texts = words::texts(event);
-        let Some(excerpt) = texts.iter().find_map(|text| excerpt(text, pattern)) else { return };
+        let Some(excerpt) = words::find(event, |text| excerpt(text, pattern)) else { return };
         if self.skipped < self.skip {
             self.skipped += 1;
             return;
         }
         let (kind, path) = (event.kind.as_str(), event.path.as_str());
         let row = format!("{run} #{} {kind} {path}  {excerpt}\n", event.seq);
-        if self.matches.len() >= self.limit || self.text.len() + row.len() > ANSWER / 2 {
-            self.end = Some(End::Full);
-            return;
-        }
-        self.text.push_str(&row);
-        self.matches.push(json!({
+        let structured = json!({
             "run_id": run,
             "seq": event.seq,
             "type": kind,
             "path": path,
             "timestamp": event.timestamp,
             "excerpt": excerpt,
-        }));
+        });
+        let length = self.length + structured.to_string().len();
+        let is_too_long = self.text.len() + row.len() > EITHER || length > EITHER;
+        if self.matches.len() >= self.limit || (is_too_long && !self.matches.is_empty()) {
+            self.end = Some(End::Full);
+            return;
+        }
+        self.length = length;
+        self.text.push_str(&row);
+        self.matches.push(structured);
     }
 
     fn finish(self, asked: &Search, of_runs: usize) -> Said {

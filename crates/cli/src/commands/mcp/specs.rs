@@ -28,6 +28,7 @@ pub(super) fn specs() -> Vec<ToolSpec> {
                 "status": text("Only runs that stand like this: running, interrupted, succeeded, failed, canceled, aborted, skipped or blocked"),
                 "name": text("Only runs whose name contains this, in any case"),
                 "since": text("Only runs that began since then: a time such as 2026-01-31T12:00:00Z, or an age such as 30m, 2h or 7d"),
+                "offset": { "type": "integer", "minimum": 0, "description": "Leave out so many of the newest runs that match, to go on after them" },
             }),
             &[],
         ),
@@ -37,7 +38,8 @@ pub(super) fn specs() -> Vec<ToolSpec> {
             &json!({
                 "run": run(),
                 "from_seq": { "type": "integer", "minimum": 0, "description": "The number of the first event to look at; 1 if not given" },
-                "limit": count("How many events at most; 50 if not given. With 1, more of a long event is shown", 1000),
+                "limit": count("How many events at most; 50 if not given. With 1, a long event is shown in full, piece by piece", 1000),
+                "text_offset": { "type": "integer", "minimum": 0, "description": "Show one event, from this byte of its text on: how to read on within a long one. Use what the answer before said, with the same format" },
                 "types": types(),
                 "path": text("Only events of this step and of what lies inside it, as run_tree and events spell it: build, each[3].check"),
                 "format": { "type": "string", "enum": ["text", "events"], "description": "text (default) to read, events for the recorded JSON" },
@@ -74,7 +76,8 @@ pub(super) fn specs() -> Vec<ToolSpec> {
 const LIST_RUNS: &str = "List recorded runs, newest first: id, name, status, when it began, how long it took, \
     how many events, tokens and agents. Use it to find the id of a run before reading it.";
 const READ_RUN: &str = "Read the events of one run in order: messages, tool calls and their results, commands, \
-    usage. Long events are shortened and the answer is bounded; it ends with the from_seq to continue with. \
+    usage. The answer is bounded and ends with the from_seq to continue with. Long events are shortened; one that is \
+    asked for alone (limit 1) is shown in full, with the text_offset to continue with. \
     Use types and path to see only what matters, for example types [\"message\", \"tool\"].";
 const RUN_TREE: &str = "Show the steps of a run, of its loops and of the runs it called, as an indented tree with \
     status, duration, tool calls, tokens and errors. The quickest way to see where a run failed.";

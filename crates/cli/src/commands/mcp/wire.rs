@@ -9,6 +9,7 @@ pub(super) struct ListRuns {
     pub(super) status: Option<String>,
     pub(super) name: Option<String>,
     pub(super) since: Option<String>,
+    pub(super) offset: Option<usize>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -23,6 +24,8 @@ pub(super) struct ReadRun {
     pub(super) types: Option<Vec<String>>,
     #[serde(default)]
     pub(super) path: Option<String>,
+    #[serde(default)]
+    pub(super) text_offset: Option<usize>,
     #[serde(default)]
     pub(super) format: Format,
 }

@@ -1,13 +1,14 @@
-//! An event as text for a model: what `show` shows, without colours and columns.
+//! An event as text for a model: what `show` shows, without colours and columns, and what it leaves out.
 
 use quipu_event::{Event, RunId};
+use serde_json::Value;
 
-use super::bounds::cut;
+use super::unknown_fields::unknown_fields;
 use crate::format::entry::Entry;
 use crate::format::line::place;
 
-/// Puts an event into words, no more than so many bytes of them, and tells whether that is all.
-pub(super) fn of(event: &Event, own: &RunId, longest: usize) -> (String, bool) {
+/// Puts an event into words, all of them.
+pub(super) fn of(event: &Event, own: &RunId) -> String {
     let entry = Entry::of(event);
     let mut time = String::new();
     event.timestamp.write_to(&mut time);
@@ -19,34 +20,63 @@ pub(super) fn of(event: &Event, own: &RunId, longest: usize) -> (String, bool) {
         }
     }
     for part in entry.parts {
-        text.push('\n');
-        if let Some(label) = part.label {
-            text.push_str(&format!("  {label}:\n"));
-        }
-        for line in part.text.trim_end().split('\n') {
-            text.push_str("    ");
-            text.push_str(line);
-            text.push('\n');
-        }
-        if text.ends_with('\n') {
-            text.pop();
-        }
+        push(&mut text, part.label.as_deref(), &part.text);
     }
-    let is_cut = cut(&mut text, longest);
+    for (name, value) in unknown_fields(event) {
+        push(&mut text, Some(&name), &text_of(value));
+    }
     text.push('\n');
-    (text, !is_cut)
+    text
 }
 
-/// Returns everything that is said of an event and can be searched.
-pub(super) fn texts(event: &Event) -> Vec<String> {
+/// Looks for something in all that is said of an event: first as people read it, then as it is recorded.
+pub(super) fn find<T>(event: &Event, look: impl Fn(&str) -> Option<T>) -> Option<T> {
     let entry = Entry::of(event);
-    let mut texts = vec![entry.head];
-    for part in entry.parts {
-        texts.push(part.text);
-        texts.extend(part.label);
+    let parts =
+        entry.parts.iter().flat_map(|part| [Some(part.text.as_str()), part.label.as_deref()]);
+    let names = [event.path.as_str(), event.kind.as_str()].map(Some);
+    let mut said = [Some(entry.head.as_str())].into_iter().chain(parts).chain(names);
+    if let Some(found) = said.by_ref().chain([event.source.as_deref()]).flatten().find_map(&look) {
+        return Some(found);
     }
-    texts.push(event.path.as_str().to_owned());
-    texts.push(event.kind.as_str().to_owned());
-    texts.extend(event.source.as_deref().map(str::to_owned));
-    texts
+    if let Some(found) = look(event.payload.as_str()) {
+        return Some(found);
+    }
+    if let Some(found) =
+        event.extra.iter().find_map(|(name, value)| look(&format!("{name}: {}", value.as_str())))
+    {
+        return Some(found);
+    }
+    // What is escaped in the payload is looked for as it was meant.
+    let is_escaped = event.payload.as_str().contains('\\');
+    let payload = event.payload.decode::<Value>().ok().filter(|_| is_escaped)?;
+    find_in(&payload, &look)
+}
+
+fn find_in<T>(value: &Value, look: &impl Fn(&str) -> Option<T>) -> Option<T> {
+    match value {
+        Value::String(text) => look(text),
+        Value::Array(items) => items.iter().find_map(|item| find_in(item, look)),
+        Value::Object(fields) => {
+            fields.iter().find_map(|(name, inner)| look(name).or_else(|| find_in(inner, look)))
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => None,
+    }
+}
+
+fn push(text: &mut String, label: Option<&str>, part: &str) {
+    if let Some(label) = label {
+        text.push_str(&format!("\n  {label}:"));
+    }
+    for line in part.trim_end_matches('\n').split('\n') {
+        text.push_str("\n    ");
+        text.push_str(line);
+    }
+}
+
+fn text_of(value: Value) -> String {
+    match value {
+        Value::String(text) => text,
+        other => other.to_string(),
+    }
 }
