@@ -37,7 +37,7 @@ impl Gateway {
     ///
     /// Fails when the directory or the socket cannot be made.
     pub async fn open(tools: Arc<dyn ToolSet>) -> io::Result<Gateway> {
-        let directory = private_directory()?;
+        let directory = private_directory(&std::env::temp_dir())?;
         let socket = socket_in(directory.path());
         let owner = fs::metadata(directory.path())?.uid();
         let listener = UnixListener::bind(&socket)?;
@@ -58,10 +58,10 @@ impl Drop for Gateway {
     }
 }
 
-/// Makes a directory whose path leaves room for that of a socket.
-fn private_directory() -> io::Result<TempDir> {
+/// Makes a directory whose path leaves room for that of a socket, elsewhere if need be.
+fn private_directory(usual: &Path) -> io::Result<TempDir> {
     let fits = |made: &TempDir| socket_in(made.path()).as_os_str().as_bytes().len() <= LONGEST_PATH;
-    let usual = private_directory_in(&std::env::temp_dir());
+    let usual = private_directory_in(usual);
     usual.ok().filter(fits).map_or_else(|| private_directory_in(Path::new("/tmp")), Ok)
 }
 
@@ -103,5 +103,62 @@ async fn attend(client: UnixStream, tools: Arc<dyn ToolSet>) {
     let (reader, writer) = client.into_split();
     if let Err(cause) = serve(tools, reader, writer).await {
         tracing::debug!(%cause, "a client of the tools of this run is gone");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::AsyncReadExt;
+
+    use super::*;
+    use crate::mcp::{Answering, Asked, Introduction};
+    use crate::{Answer, ToolSpec};
+
+    struct Nothing;
+
+    impl ToolSet for Nothing {
+        fn introduction(&self) -> Introduction {
+            Introduction::default()
+        }
+
+        fn specs(&self) -> Vec<ToolSpec> {
+            Vec::new()
+        }
+
+        fn call(&self, _: Asked) -> Answering<'_> {
+            Box::pin(async { Answer::failed("there is nothing") })
+        }
+    }
+
+    #[tokio::test]
+    async fn a_client_of_another_user_is_turned_away_and_one_of_ours_is_not() {
+        let directory = private_directory(&std::env::temp_dir()).unwrap();
+        let ours = fs::metadata(directory.path()).unwrap().uid();
+        for (owner, is_let_in) in [(ours, true), (ours + 1, false)] {
+            let socket = directory.path().join(owner.to_string());
+            let listener = UnixListener::bind(&socket).unwrap();
+            let accepting = tokio::spawn(accept(listener, owner, Arc::new(Nothing)));
+            let mut client = UnixStream::connect(&socket).await.unwrap();
+            let ping = b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n";
+            // Whoever is turned away may be so before it has said anything.
+            let _ = tokio::io::AsyncWriteExt::write_all(&mut client, ping).await;
+            let mut said = [0; 1];
+            let read = client.read(&mut said).await.unwrap_or(0);
+            assert_eq!(read == 1, is_let_in, "{owner}");
+            accepting.abort();
+        }
+    }
+
+    #[test]
+    fn a_directory_too_long_for_a_socket_is_not_used() {
+        let deep = tempfile::tempdir().unwrap();
+        let long = deep.path().join("d".repeat(120));
+        fs::create_dir(&long).unwrap();
+        for place in [long.as_path(), Path::new("/nowhere/at/all")] {
+            let made = private_directory(place).unwrap();
+            assert!(made.path().starts_with("/tmp/"), "{made:?}");
+            std::os::unix::net::UnixListener::bind(socket_in(made.path())).unwrap();
+        }
+        assert_eq!(fs::read_dir(&long).unwrap().count(), 0);
     }
 }
