@@ -91,7 +91,7 @@ impl Part {
         let mut number = 1;
         while number < past && site.is_wanted() {
             let is_wanted = number >= self.first;
-            let line = take_line(lines, if is_wanted { Some(&mut text) } else { None });
+            let line = take_line(lines, is_wanted.then_some(&mut text), || site.is_wanted());
             let line = line.map_err(|cause| failed(place, &cause.to_string()))?;
             match line {
                 Line::None if number <= self.first && number > 1 => {
@@ -117,11 +117,17 @@ enum Line {
 }
 
 /// Takes a line, piece by piece: one that is not wanted is never in memory as a whole.
-fn take_line(lines: &mut impl BufRead, mut text: Option<&mut Vec<u8>>) -> std::io::Result<Line> {
+///
+/// A line may have no end to speak of, so `go_on` is asked within it too.
+fn take_line(
+    lines: &mut impl BufRead,
+    mut text: Option<&mut Vec<u8>>,
+    go_on: impl Fn() -> bool,
+) -> std::io::Result<Line> {
     let mut line = Line::None;
     loop {
         let piece = lines.fill_buf()?;
-        if piece.is_empty() {
+        if piece.is_empty() || !go_on() {
             return Ok(line);
         }
         let end = piece.iter().position(|byte| *byte == b'\n');

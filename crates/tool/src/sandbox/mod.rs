@@ -13,7 +13,7 @@ mod root;
 mod trouble;
 mod walk;
 
-pub(crate) use confinement::Confinement;
+pub(crate) use confinement::{Confinement, Hold};
 pub(crate) use file::Opened;
 pub(crate) use root::{Place, Root};
 pub(crate) use trouble::{Refusal, Trouble};

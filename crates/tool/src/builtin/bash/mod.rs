@@ -4,6 +4,7 @@
 
 mod collect;
 mod environment;
+mod inherited;
 mod scratch;
 
 use std::collections::BTreeMap;
@@ -20,7 +21,7 @@ use tokio::sync::watch;
 
 use super::arguments::{Argument, Arguments, Shape, schema_of};
 use super::on_files::settle;
-use crate::sandbox::{Confinement, Place, Root, Trouble};
+use crate::sandbox::{Confinement, Hold, Place, Root, Trouble};
 use crate::{Answer, CallContext, Calling, Tool, ToolSpec};
 use collect::{Kept, collect};
 use scratch::Scratch;
@@ -59,7 +60,8 @@ impl Bash {
 
     fn confined_by(confinement: Confinement) -> Bash {
         let description = format!(
-            "Runs a command in a shell and answers what it wrote. {} Variables whose names say that \
+            "Runs a command in a shell and answers what it wrote. What it leaves running in the \
+             background ends with it. {} Variables whose names say that \
              they hold secrets are not passed on.",
             confinement.describe()
         );
@@ -84,18 +86,21 @@ impl Bash {
         };
         let scratch = Scratch::make().map_err(|cause| cannot(&cause))?;
         self.tell_of_gaps(context);
+        let mut hold = self.confinement.hold(root, scratch.path());
+        let args = inherited::arguments(self.shell, arguments.required("command"));
         let spawn = Spawn {
-            args: vec!["-c".into(), "--".into(), arguments.required("command").into()],
+            args: args.into_iter().map(Into::into).collect(),
             env: self.variables(&scratch),
             hidden: environment::hidden(),
             dir: Some(path_of(&dir, name)),
-            prepare: self.confinement.prepare(root, scratch.path()),
+            prepare: hold.prepare.take(),
             ..Spawn::new(self.shell)
         };
         let running = spawn.start().await.map_err(|cause| cannot(&cause))?;
         let timeout = arguments.whole("timeout_seconds").unwrap_or(TIMEOUT);
         let patience = Duration::from_secs(timeout);
         let ended = Ended::of(running, patience, context.stop.clone()).await;
+        end_leftovers(hold).await;
         let ended =
             ended.map_err(|cause| Trouble::Failed(format!("the command is lost: {cause}")))?;
         Ok(ended.into_answer(timeout, &self.confinement))
@@ -173,6 +178,14 @@ fn path_of(dir: &File, name: PathBuf) -> PathBuf {
     if path.is_dir() { path } else { name }
 }
 
+/// Ends what a command has left running, so that nothing changes any more once there is an answer.
+async fn end_leftovers(hold: Hold) {
+    let ending = tokio::task::spawn_blocking(move || hold.end_leftovers());
+    if let Err(cause) = ending.await {
+        tracing::warn!(%cause, "what a command left running may still be there");
+    }
+}
+
 /// A command that ended.
 struct Ended {
     exit: Exit,
@@ -191,6 +204,7 @@ impl Ended {
         let ending = async {
             let (exit, stdout, stderr) =
                 tokio::join!(running.wait_or_stop(stop), collect(stdout), collect(stderr));
+            running.end_leftovers();
             Ok(Ended { exit: exit?, stdout, stderr })
         };
         let late = async {

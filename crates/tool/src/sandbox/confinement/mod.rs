@@ -1,10 +1,15 @@
 //! What keeps a program, and all that it starts, in the root: Landlock, where the kernel has it.
 //!
 //! A program may do anything below the root and in a scratch directory of its own; it may read and run
-//! what the system has for everyone. It is no jail: the network stays open, and names, modes and
-//! times of files can be seen (and, where the user may, changed) anywhere, because Landlock does not
-//! speak of them.
+//! what the system has for everyone. Of root's powers it keeps those over files. It is no jail: the
+//! network stays open, and names, modes, owners and times of files can be seen (and, where the user
+//! may, changed) anywhere, as can limits and priorities of programs and shared memory of the old
+//! kind, because Landlock does not speak of them.
 
+#[cfg(target_os = "linux")]
+mod leftovers;
+#[cfg(target_os = "linux")]
+mod powers;
 #[cfg(target_os = "linux")]
 mod rules;
 #[cfg(target_os = "linux")]
@@ -40,6 +45,17 @@ const GAPS: [(i32, &str); 4] = [
 ];
 /// The first version that keeps the content of files outside what it was.
 const KEEPS_FILES: i32 = 3;
+/// The first version that keeps signals in.
+#[cfg(target_os = "linux")]
+const KEEPS_SIGNALS: i32 = 6;
+
+/// What is done to the thread that starts a program, and what is done after its end.
+pub(crate) struct Hold {
+    /// What is done to the thread.
+    pub(crate) prepare: Option<Prepare>,
+    #[cfg(target_os = "linux")]
+    watch: leftovers::Watch,
+}
 
 impl Confinement {
     /// Returns what this kernel can do, as it turned out when it was first tried.
@@ -72,7 +88,9 @@ impl Confinement {
                 format!(
                     "Commands are confined to the working directory by Landlock; beyond it they can \
                      only read and run what the system has for everyone. $TMPDIR and $HOME are private \
-                     directories that last as long as the command. The network is not restricted{open}."
+                     directories that last as long as the command. The network is not restricted{open}; \
+                     modes, owners and times of files and the limits of programs are the user's to change \
+                     anywhere."
                 )
             }
             Confinement::Unavailable { why } => format!(
@@ -82,12 +100,51 @@ impl Confinement {
         }
     }
 
-    /// Returns what is to be done to the thread that starts a program, if anything can be.
-    pub(crate) fn prepare(&self, root: File, scratch: &Path) -> Option<Prepare> {
+    /// Returns what keeps one program in, and all that it starts.
+    pub(crate) fn hold(&self, root: File, scratch: &Path) -> Hold {
         match self {
-            Confinement::Landlock { .. } => prepare(root, scratch),
-            Confinement::Unavailable { .. } => None,
+            Confinement::Landlock { abi } => Hold::of(root, scratch, *abi),
+            Confinement::Unavailable { .. } => Hold::none(),
         }
+    }
+}
+
+impl Hold {
+    /// Ends what the program left running in groups of its own, as far as it can be found.
+    pub(crate) fn end_leftovers(&self) {
+        #[cfg(target_os = "linux")]
+        self.watch.end_leftovers();
+    }
+
+    fn none() -> Hold {
+        Hold {
+            prepare: None,
+            #[cfg(target_os = "linux")]
+            watch: leftovers::Watch::default(),
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    fn of(root: File, scratch: &Path, abi: i32) -> Hold {
+        let (scratch, watch) = (scratch.to_owned(), leftovers::Watch::default());
+        let on_duty = watch.clone();
+        let prepare = Prepare::new(move || {
+            rules::restrict(&root, &scratch)?;
+            // Before that, whoever is in the domain could signal everybody else too.
+            if abi >= KEEPS_SIGNALS { on_duty.stay() } else { Ok(()) }
+        });
+        Hold { prepare: Some(prepare), watch }
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn of(_root: File, _scratch: &Path, _abi: i32) -> Hold {
+        Hold::none()
+    }
+}
+
+impl Drop for Hold {
+    fn drop(&mut self) {
+        self.end_leftovers();
     }
 }
 
@@ -101,21 +158,9 @@ fn probe() -> Confinement {
     }
 }
 
-#[cfg(target_os = "linux")]
-#[expect(clippy::unnecessary_wraps, reason = "other systems have nothing to do to a thread")]
-fn prepare(root: File, scratch: &Path) -> Option<Prepare> {
-    let scratch = scratch.to_owned();
-    Some(Prepare::new(move || rules::restrict(&root, &scratch)))
-}
-
 #[cfg(not(target_os = "linux"))]
 fn probe() -> Confinement {
     Confinement::Unavailable { why: "this system has no Landlock".to_owned() }
-}
-
-#[cfg(not(target_os = "linux"))]
-fn prepare(_root: File, _scratch: &Path) -> Option<Prepare> {
-    None
 }
 
 #[cfg(test)]
@@ -125,7 +170,7 @@ mod tests {
     #[test]
     fn what_a_version_leaves_open_is_said() {
         let all = Confinement::Landlock { abi: 9 }.describe();
-        assert!(all.ends_with("The network is not restricted."), "{all}");
+        assert!(all.contains("The network is not restricted; modes"), "{all}");
         let some = Confinement::Landlock { abi: 5 }.describe();
         assert!(some.contains("signals and abstract sockets"), "{some}");
         assert!(some.contains("ABI 5") && !some.contains("emptying"), "{some}");

@@ -10,7 +10,7 @@ use landlock::{
     path_beneath_rules,
 };
 
-use super::system;
+use super::{powers, system};
 
 /// The version whose rights are known here.
 const KNOWN: ABI = ABI::V9;
@@ -33,6 +33,7 @@ pub(super) fn try_out() -> io::Result<i32> {
 
 /// Restricts this thread, and every program that it starts, to a root and a scratch directory.
 pub(super) fn restrict(root: &File, scratch: &Path) -> io::Result<()> {
+    powers::give_up();
     let status = restricted(root, scratch).map_err(io::Error::other)?;
     match status.ruleset {
         RulesetStatus::NotEnforced => Err(io::Error::other("it cannot be confined any more")),

@@ -9,8 +9,10 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 /// Devices that are no more than a convention.
-pub(super) const DEVICES: [&str; 6] =
-    ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"];
+///
+/// The terminal is none of them: a command could type into it for the user to run, or draw on it.
+pub(super) const DEVICES: [&str; 5] =
+    ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
 
 /// Directories of programs and what they need.
 const PROGRAMS: [&str; 13] = [
