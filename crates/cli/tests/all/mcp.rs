@@ -1,3 +1,5 @@
+//! `quipu mcp` and `quipu mcp-serve`, through a real client on their standard streams.
+
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::sync::Arc;
