@@ -62,7 +62,7 @@ impl Endpoint {
 
     /// Returns what keeps the key out of everything that is read.
     pub(super) fn mask(&self) -> Mask {
-        Mask::new(self.key.as_deref().unwrap_or_default())
+        Mask::of_key(self.key.as_deref().unwrap_or_default())
     }
 
     /// Returns the address without anything secret in it.
