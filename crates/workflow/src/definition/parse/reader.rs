@@ -47,7 +47,11 @@ impl Reader {
     /// Reads a list of names, each with its place.
     pub(super) fn names(&mut self, what: &str, node: &Node) -> Vec<(String, Place)> {
         let crate::definition::yaml::Content::Sequence(items) = &node.content else {
-            let hint = node.scalar().map(|scalar| format!("write `[{}]`", scalar.text.trim()));
+            let hint = node.scalar().map(|scalar| match scalar.text.trim() {
+                // Without quotes YAML takes it for the name of something else.
+                "*" => "write `[\"*\"]`".to_owned(),
+                text => format!("write `[{text}]`"),
+            });
             let problem = Problem::error(&node.place, format!("{what} is {}", node.describe()));
             self.problems.push(problem.expected("a list of names").hint(hint));
             return Vec::new();
