@@ -64,6 +64,7 @@ fn context(dir: &Path) -> anyhow::Result<CallContext> {
         stop: watch::channel(None).1,
         timeout: CallContext::TIMEOUT,
         call_id: String::new(),
+        marks: Arc::default(),
     })
 }
 

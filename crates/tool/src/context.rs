@@ -1,5 +1,6 @@
 //! The surroundings of a call: where it belongs, where it may work, when it must end, who is told.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -35,6 +36,8 @@ pub struct CallContext {
     pub timeout: Duration,
     /// The id of the call. The router sets it.
     pub call_id: String,
+    /// Variables by which programs of the call are known to be the step's.
+    pub marks: Arc<BTreeMap<String, String>>,
 }
 
 impl CallContext {

@@ -1,6 +1,8 @@
 //! `quipu resume`: what is finished stays finished, and the same file goes on.
 
 use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpListener;
 
 use crate::run::{signal, wait_for, with_workflow};
 use crate::session::Session;
@@ -215,6 +217,66 @@ fn programs_of_a_killed_run_are_stopped_before_their_steps_run_again() {
     let stopped = lines.iter().find(|line| line["payload"]["subtype"] == "leftovers_stopped");
     assert_eq!(stopped.unwrap()["payload"]["programs"][0]["step"], "a");
     session.ok(&["verify", "r"]);
+}
+
+#[test]
+fn a_command_that_a_model_asked_for_is_stopped_when_its_killed_run_goes_on() {
+    let url = model_that_asks_once("echo $$ > pid; sleep 600");
+    let session = with_workflow(&format!(
+        "name: w\nstates:\n  initial: ask\n  ask:\n    type: agent\n    provider: openai_compatible\n    prompt: go\n    options: {{base_url: '{url}', model: m, api_key: sk-0123456789, stream: false}}\n    mcp_proxy: {{enable: true}}\n    on_success: done\n  done: {{type: terminal}}\n"
+    ));
+    let mut child = session.spawn(&["run", "w.yaml", "--id", "r"]);
+    wait_for(&mut child, "Bash(");
+    let pid = session.dir().join("pid");
+    while fs::read_to_string(&pid).unwrap_or_default().trim().is_empty() {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    signal(&session, "-KILL", child.id());
+    child.wait().unwrap();
+    let told = session.ok(&["resume", "r"]);
+    assert!(told.contains("of the process that ran this before"), "{told}");
+    let stat =
+        fs::read_to_string(format!("/proc/{}/stat", fs::read_to_string(&pid).unwrap().trim()));
+    let stat = stat.unwrap_or_default();
+    let state = stat.rsplit_once(')').map_or("", |(_, rest)| rest.trim_start());
+    assert!(state.is_empty() || state.starts_with(['Z', 'X']), "{state}");
+    session.ok(&["verify", "r"]);
+}
+
+/// Serves an API whose model asks for one command, and afterwards only says that it is done.
+fn model_that_asks_once(command: &str) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/v1", listener.local_addr().unwrap());
+    let arguments = serde_json::json!({ "command": command }).to_string();
+    let function = serde_json::json!({ "name": "Bash", "arguments": arguments });
+    let call = serde_json::json!({ "id": "c", "type": "function", "function": function });
+    let asks = serde_json::json!({ "role": "assistant", "content": null, "tool_calls": [call] });
+    let is_done = serde_json::json!({ "role": "assistant", "content": "done" });
+    std::thread::spawn(move || {
+        let messages = std::iter::once(asks).chain(std::iter::repeat(is_done));
+        for (stream, message) in listener.incoming().zip(messages) {
+            let mut stream = BufReader::new(stream.unwrap());
+            let mut length = 0;
+            loop {
+                let mut line = String::new();
+                stream.read_line(&mut line).unwrap();
+                let line = line.trim().to_ascii_lowercase();
+                if let Some(value) = line.strip_prefix("content-length:") {
+                    length = value.trim().parse().unwrap();
+                }
+                if line.is_empty() {
+                    break;
+                }
+            }
+            stream.read_exact(&mut vec![0; length]).unwrap();
+            let choice = serde_json::json!({ "message": message, "finish_reason": "stop" });
+            let body = serde_json::json!({ "model": "m", "choices": [choice] }).to_string();
+            let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close";
+            write!(stream.get_mut(), "{head}\r\ncontent-length: {}\r\n\r\n{body}", body.len())
+                .unwrap();
+        }
+    });
+    url
 }
 
 #[test]

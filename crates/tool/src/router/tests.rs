@@ -102,6 +102,7 @@ fn stage() -> Stage {
         stop: signal,
         timeout: CallContext::TIMEOUT,
         call_id: String::new(),
+        marks: Arc::default(),
     };
     let mut router = Router::default();
     router.register(Moody::named("moody", "builtin")).unwrap();

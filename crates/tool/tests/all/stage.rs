@@ -49,6 +49,7 @@ impl Stage {
             stop: signal,
             timeout: CallContext::TIMEOUT,
             call_id: String::new(),
+            marks: Arc::default(),
         };
         let mut router = Router::default();
         builtin::all().into_iter().for_each(|tool| router.register(tool).unwrap());

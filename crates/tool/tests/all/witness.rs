@@ -55,6 +55,7 @@ pub(crate) fn step() -> (CallContext, Arc<Seen>) {
         stop: watch::channel(None).1,
         timeout: CallContext::TIMEOUT,
         call_id: String::new(),
+        marks: Arc::default(),
     };
     (context, seen)
 }

@@ -39,6 +39,8 @@ pub struct Desk {
     pub dir: PathBuf,
     /// The tools of the run.
     pub toolbox: Arc<Toolbox>,
+    /// Variables by which programs are known to be the step's.
+    pub marks: Arc<BTreeMap<String, String>>,
 }
 
 /// Somebody who may say more in a conversation.
@@ -130,7 +132,8 @@ impl Desk {
 
     /// Returns the surroundings of the tool calls that the agent makes.
     pub(super) fn call_context(&self) -> CallContext {
-        surroundings(&self.at, Arc::clone(&self.scribe), self.stop.clone(), self.dir.clone())
+        let (scribe, marks) = (Arc::clone(&self.scribe), Arc::clone(&self.marks));
+        surroundings(&self.at, scribe, self.stop.clone(), self.dir.clone(), marks)
     }
 
     /// Returns the tools that the agent is given: none, unless its step says so.

@@ -257,8 +257,9 @@ impl Drive {
                     Work::Agent(job) => Some(&mut job.env),
                     _ => None,
                 };
-                if let (Some(env), Some(marks)) = (env, &self.marks) {
-                    marks.put(env, &at);
+                let marks = self.marks.as_ref().map(|marks| marks.at(&at)).unwrap_or_default();
+                if let Some(env) = env {
+                    env.extend(marks.clone());
                 }
                 let site = Site {
                     at,
@@ -266,6 +267,7 @@ impl Drive {
                     stop: bell.signal(),
                     dir: self.request.world.working_dir.clone(),
                     toolbox: Arc::clone(&self.toolbox),
+                    marks: Arc::new(marks),
                 };
                 performance(work, site, &self.request.world)
             }

@@ -25,6 +25,7 @@ impl Hands for BuiltIn {
             settings: Arc::clone(&self.agents),
             dir: site.dir,
             toolbox: site.toolbox,
+            marks: site.marks,
         };
         Box::pin(agent::ask(job, desk))
     }

@@ -45,12 +45,14 @@ impl Marks {
         Marks { run: run.to_string(), transcript: transcript.display().to_string() }
     }
 
-    /// Marks what a step is about to start.
-    pub(super) fn put(&self, env: &mut BTreeMap<String, String>, at: &Occurrence) {
-        env.insert(RUN.to_owned(), self.run.clone());
-        env.insert(TRANSCRIPT.to_owned(), self.transcript.clone());
-        env.insert(STEP.to_owned(), at.path.to_string());
-        env.insert(ATTEMPT.to_owned(), at.attempt.to_string());
+    /// Returns the variables of what a step is about to start.
+    pub(super) fn at(&self, at: &Occurrence) -> BTreeMap<String, String> {
+        BTreeMap::from([
+            (RUN.to_owned(), self.run.clone()),
+            (TRANSCRIPT.to_owned(), self.transcript.clone()),
+            (STEP.to_owned(), at.path.to_string()),
+            (ATTEMPT.to_owned(), at.attempt.to_string()),
+        ])
     }
 }
 

@@ -1,5 +1,6 @@
 //! Pieces of work, each done in a task of its own, stopped when it is time, and always answered.
 
+use std::collections::BTreeMap;
 use std::future::Future;
 use std::path::PathBuf;
 use std::pin::Pin;
@@ -51,6 +52,8 @@ pub struct Site {
     pub dir: PathBuf,
     /// The tools of the run.
     pub toolbox: Arc<Toolbox>,
+    /// Variables by which programs are known to be the step's.
+    pub marks: Arc<BTreeMap<String, String>>,
 }
 
 /// What tells a piece of work to stop.

@@ -19,8 +19,8 @@ use crate::process::{StopReason, stop_beyond};
 /// Calls what `operation` names, `<plugin>.<tool>`, through a router of its own, and returns what the
 /// step comes to. It is recorded as one call at the step.
 pub async fn operate(operation: &str, inputs: Map<String, Value>, site: &Site) -> Outcome {
-    let context =
-        surroundings(&site.at, Arc::clone(&site.scribe), site.stop.clone(), site.dir.clone());
+    let (scribe, marks) = (Arc::clone(&site.scribe), Arc::clone(&site.marks));
+    let context = surroundings(&site.at, scribe, site.stop.clone(), site.dir.clone(), marks);
     let context = discreet(context);
     if let Ok(tool) = site.toolbox.operation(operation) {
         let answer = call(Arc::clone(&tool) as Arc<dyn Tool>, inputs, &context).await;

@@ -1,5 +1,6 @@
 //! What surrounds the calls of a step: its place, and the scribe of its run as the witness.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -19,6 +20,7 @@ pub(crate) fn surroundings(
     scribe: Arc<dyn Scribe>,
     stop: StopSignal,
     root: PathBuf,
+    marks: Arc<BTreeMap<String, String>>,
 ) -> CallContext {
     CallContext {
         witness: Arc::new(Told(scribe)),
@@ -28,6 +30,7 @@ pub(crate) fn surroundings(
         stop,
         timeout: CallContext::TIMEOUT,
         call_id: String::new(),
+        marks,
     }
 }
 

@@ -139,6 +139,7 @@ async fn perform(job: OperationJob, stop: StopSignal, settings: &OperationSettin
         stop,
         dir: "/".into(),
         toolbox: Arc::new(Toolbox::open(&settings, &none, &place)),
+        marks: Arc::default(),
     };
     let outcome = operate(&job.operation, job.inputs, &site).await;
     let drafts = written.0.lock().unwrap();

@@ -90,7 +90,7 @@ impl Bash {
         let args = inherited::arguments(self.shell, arguments.required("command"));
         let spawn = Spawn {
             args: args.into_iter().map(Into::into).collect(),
-            env: self.variables(&scratch),
+            env: self.variables(&scratch, context),
             hidden: environment::hidden(),
             dir: Some(path_of(&dir, name)),
             prepare: hold.prepare.take(),
@@ -107,7 +107,7 @@ impl Bash {
     }
 
     /// Returns what the command is told beside what it inherits.
-    fn variables(&self, scratch: &Scratch) -> BTreeMap<String, String> {
+    fn variables(&self, scratch: &Scratch, context: &CallContext) -> BTreeMap<String, String> {
         let path = scratch.path().to_string_lossy().into_owned();
         let mut variables = environment::of_toolchains();
         if self.confinement.is_there() {
@@ -115,6 +115,7 @@ impl Bash {
             variables.insert("HOME".to_owned(), path.clone());
         }
         variables.insert("TMPDIR".to_owned(), path);
+        variables.extend(context.marks.as_ref().clone());
         variables
     }
 

@@ -27,6 +27,7 @@ async fn called(confinement: Confinement, command: &str) -> (Answer, Vec<Draft>)
         stop: watch::channel(None).1,
         timeout: CallContext::TIMEOUT,
         call_id: String::new(),
+        marks: Arc::default(),
     };
     let mut router = Router::default();
     router.register(Arc::new(Bash::confined_by(confinement))).unwrap();

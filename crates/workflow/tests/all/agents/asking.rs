@@ -163,6 +163,7 @@ impl Asking {
             settings: settings.clone(),
             dir: self.folder.path().to_owned(),
             toolbox: Arc::new(Toolbox::open(&Arc::new(self.tools), &none, &place)),
+            marks: Arc::default(),
         };
         // A driver runs many of them at once, on many threads.
         let outcome = tokio::spawn(ask(self.job, desk)).await.unwrap();
