@@ -75,11 +75,13 @@ impl Drive {
             });
         let called = request.run.parent_run_id.is_some().then_some(&request.run.run_id);
         world.secrets.learn_for(called, &request.inputs, declared);
-        let toolbox = Toolbox::of_run(&request);
+        Toolbox::learn_secrets(&request);
         let (recorder, past) = open(&request)?;
         let PastRun { history, tally, masked, call_ids, .. } = past;
         let transcript = recorder.as_ref().map(Recorder::path);
         let marks = transcript.map(|path| Marks::of(&request.run.run_id, path));
+        let of_plugin = |name: &str| marks.as_ref().map(|marks| marks.of_plugin(name));
+        let toolbox = Toolbox::of_run(&request, &|name| of_plugin(name).unwrap_or_default());
         let leftovers = match &marks {
             Some(marks) if request.resume => leftovers::find(marks, &history),
             _ => Vec::new(),

@@ -28,6 +28,9 @@ const STEP: &str = "QUIPU_STEP";
 /// The variable that says which attempt at the step it is.
 const ATTEMPT: &str = "QUIPU_ATTEMPT";
 
+/// The variable that names a plugin, which belongs to the run and to no step of it.
+const PLUGIN: &str = "QUIPU_PLUGIN";
+
 /// How often those who were asked to end are looked at.
 const LOOK: Duration = Duration::from_millis(20);
 
@@ -45,6 +48,15 @@ impl Marks {
         Marks { run: run.to_string(), transcript: transcript.display().to_string() }
     }
 
+    /// Returns the variables of a plugin.
+    pub(super) fn of_plugin(&self, name: &str) -> BTreeMap<String, String> {
+        BTreeMap::from([
+            (RUN.to_owned(), self.run.clone()),
+            (TRANSCRIPT.to_owned(), self.transcript.clone()),
+            (PLUGIN.to_owned(), name.to_owned()),
+        ])
+    }
+
     /// Returns the variables of what a step is about to start.
     pub(super) fn at(&self, at: &Occurrence) -> BTreeMap<String, String> {
         BTreeMap::from([
@@ -52,6 +64,8 @@ impl Marks {
             (TRANSCRIPT.to_owned(), self.transcript.clone()),
             (STEP.to_owned(), at.path.to_string()),
             (ATTEMPT.to_owned(), at.attempt.to_string()),
+            // It may be that this process is a plugin's itself.
+            (PLUGIN.to_owned(), String::new()),
         ])
     }
 }
@@ -62,14 +76,27 @@ pub(super) struct Leftover {
     pid: i32,
     /// When it began, which tells it apart from a later one with the same number.
     began: String,
-    step: String,
+    of: Owner,
     command: String,
+}
+
+/// Whom a program worked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Owner {
+    /// A step, by its path, and the attempt at it.
+    Step(String, u32),
+    /// A plugin: the run starts its own again.
+    Plugin(String),
 }
 
 impl Leftover {
     /// Returns what a transcript says of it.
     pub(super) fn facts(&self) -> Value {
-        json!({ "pid": self.pid, "step": self.step, "command": self.command })
+        let (key, name) = match &self.of {
+            Owner::Step(step, _) => ("step", step),
+            Owner::Plugin(plugin) => ("plugin", plugin),
+        };
+        json!({ "pid": self.pid, key: name, "command": self.command })
     }
 
     fn is_there(&self) -> bool {
@@ -93,8 +120,10 @@ pub(super) fn find(marks: &Marks, history: &History) -> Vec<Leftover> {
     pids.filter(|pid| !around.contains(pid))
         .filter_map(|pid| look(pid, marks))
         // What belongs to no step was done when the run began, and is not done again.
-        .filter(|(at, attempt, _)| !at.is_empty() && !history.is_finished(at, *attempt))
-        .map(|(_, _, found)| found)
+        .filter(|found| match &found.of {
+            Owner::Step(at, attempt) => !at.is_empty() && !history.is_finished(at, *attempt),
+            Owner::Plugin(_) => true,
+        })
         .collect()
 }
 
@@ -118,7 +147,7 @@ fn ourselves() -> BTreeSet<i32> {
     around
 }
 
-fn look(pid: i32, marks: &Marks) -> Option<(String, u32, Leftover)> {
+fn look(pid: i32, marks: &Marks) -> Option<Leftover> {
     let environment = fs::read(format!("/proc/{pid}/environ")).ok()?;
     let value = |name: &str| {
         let mut variables = environment.split(|byte| *byte == 0);
@@ -129,10 +158,13 @@ fn look(pid: i32, marks: &Marks) -> Option<(String, u32, Leftover)> {
     if value(RUN)? != marks.run || value(TRANSCRIPT)? != marks.transcript {
         return None;
     }
-    let (step, attempt) = (value(STEP)?, value(ATTEMPT)?.parse().ok()?);
+    let of = match value(PLUGIN).filter(|plugin| !plugin.is_empty()) {
+        Some(plugin) => Owner::Plugin(plugin),
+        None => Owner::Step(value(STEP)?, value(ATTEMPT)?.parse().ok()?),
+    };
     let words = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
     let command = String::from_utf8_lossy(&words).trim_end_matches('\0').replace('\0', " ");
-    Some((step.clone(), attempt, Leftover { pid, began: began(pid)?, step, command }))
+    Some(Leftover { pid, began: began(pid)?, of, command })
 }
 
 /// Returns when a process began; nothing if it is over.
@@ -157,17 +189,20 @@ mod tests {
     use super::*;
     use crate::engine::{Outcome, Past};
 
+    fn sleeping(env: BTreeMap<String, String>) -> std::process::Child {
+        std::process::Command::new("sleep").arg("600").envs(env).spawn().unwrap()
+    }
+
     #[tokio::test]
-    async fn only_programs_of_steps_that_are_not_over_are_stopped() {
+    async fn only_plugins_and_programs_of_steps_that_are_not_over_are_stopped() {
         let file = tempfile::NamedTempFile::new().unwrap();
         let run: RunId = "r".parse().unwrap();
         let marks = Marks::of(&run, file.path());
         let start = |path: &str| {
             let at = Occurrence { path: StepPath::from(path), iteration: 0, attempt: 1 };
-            let mut env = BTreeMap::new();
-            marks.put(&mut env, &at);
-            std::process::Command::new("sleep").arg("600").envs(env).spawn().unwrap()
+            sleeping(marks.at(&at))
         };
+        let mut plugin = sleeping(marks.of_plugin("p"));
         let mut children = ["open", "over", ""].map(start);
         let mut history = History::default();
         let past = |outcome| Past { seq: 1, name: "s".into(), outcome, child: None };
@@ -175,9 +210,14 @@ mod tests {
         history.insert("over", 1, past(Some(Outcome::default())));
         assert_eq!(find(&Marks::of(&run, Path::new("elsewhere")), &history), []);
         let found = find(&marks, &history);
-        assert_eq!(found.len(), 1, "{found:?}");
-        assert_eq!((found[0].step.as_str(), found[0].command.as_str()), ("open", "sleep 600"));
+        let owners: BTreeSet<String> = found.iter().map(|it| format!("{:?}", it.of)).collect();
+        assert_eq!(
+            owners.into_iter().collect::<Vec<_>>(),
+            [r#"Plugin("p")"#, r#"Step("open", 1)"#]
+        );
+        assert!(found.iter().all(|it| it.command == "sleep 600"), "{found:?}");
         stop(&found).await;
+        assert!(!plugin.wait().unwrap().success());
         assert!(!children[0].wait().unwrap().success());
         for child in &mut children[1..] {
             assert!(child.try_wait().unwrap().is_none());

@@ -65,12 +65,14 @@ pub struct Toolbox {
 }
 
 /// Where plugins are started.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct Place<'a> {
     /// The variables that they are configured with.
     pub env: &'a BTreeMap<String, String>,
     /// Where they run, unless they say.
     pub dir: &'a Path,
+    /// Returns the variables by which the program of a plugin, by its name, is known to be the run's.
+    pub marks: &'a (dyn Fn(&str) -> BTreeMap<String, String> + Sync),
 }
 
 /// Where a plugin is.
@@ -104,19 +106,26 @@ impl Toolbox {
         Toolbox::with(&around.settings, own.clone(), place, Some(Arc::clone(around)))
     }
 
-    /// Makes the toolbox of a run, and sees to it that the secrets its plugins are given are not told.
-    pub(crate) fn of_run(request: &RunRequest) -> Toolbox {
+    /// Makes the toolbox of a run.
+    pub(crate) fn of_run(
+        request: &RunRequest,
+        marks: &(dyn Fn(&str) -> BTreeMap<String, String> + Sync),
+    ) -> Toolbox {
         let (world, own) = (&request.world, &request.workflow.plugins);
-        let place = Place { env: &world.env, dir: &world.working_dir };
-        let toolbox = match &request.around {
+        let place = Place { env: &world.env, dir: &world.working_dir, marks };
+        match &request.around {
             Some(around) => Toolbox::within(around, own, &place),
             None => Toolbox::open(&world.tools, own, &place),
-        };
+        }
+    }
+
+    /// Sees to it that the secrets that a run's plugins are given are not told.
+    pub(crate) fn learn_secrets(request: &RunRequest) {
+        let (world, own) = (&request.world, &request.workflow.plugins);
         let configured = world.tools.plugins.values().chain(own.values());
         let named: Vec<&str> = configured.flat_map(variables::used).collect();
         let set = named.iter().filter_map(|name| Some((*name, world.env.get(*name)?.as_str())));
         world.secrets.learn(&serde_json::Map::new(), set);
-        toolbox
     }
 
     fn with(
@@ -128,7 +137,7 @@ impl Toolbox {
         let (mut usable, mut unusable) = (Vec::new(), BTreeMap::new());
         for (name, config) in plugins {
             match variables::filled_in(config, place.env) {
-                Ok(config) => usable.push(placed(config, place.dir)),
+                Ok(config) => usable.push(placed(config, place)),
                 Err(reason) => drop(unusable.insert(name, reason)),
             }
         }
@@ -270,9 +279,11 @@ impl Toolbox {
 }
 
 /// Has a program run where the run does, unless its configuration says where.
-fn placed(mut config: PluginConfig, here: &Path) -> PluginConfig {
-    if let PluginTransport::Stdio { dir, .. } = &mut config.transport {
+fn placed(mut config: PluginConfig, place: &Place<'_>) -> PluginConfig {
+    if let PluginTransport::Stdio { dir, env, .. } = &mut config.transport {
+        let here = place.dir;
         *dir = Some(dir.as_ref().map_or_else(|| here.to_owned(), |dir| here.join(dir)));
+        env.extend((place.marks)(&config.name));
     }
     config
 }

@@ -129,7 +129,7 @@ impl Scribe for Written {
 /// Does what a step would, and checks that it leaves one call and one result.
 async fn perform(job: OperationJob, stop: StopSignal, settings: &OperationSettings) -> Outcome {
     let (env, none) = (BTreeMap::new(), BTreeMap::new());
-    let place = Place { env: &env, dir: "/".as_ref() };
+    let place = Place { env: &env, dir: "/".as_ref(), marks: &|_| BTreeMap::new() };
     let has_token = settings.github_token.is_some();
     let settings = Arc::new(ToolSettings::new(settings.clone()));
     let written = Arc::new(Written::default());

@@ -154,7 +154,7 @@ impl Asking {
         let log = self.log();
         let settings = Arc::new(self.settings);
         let (env, none) = (BTreeMap::new(), BTreeMap::new());
-        let place = Place { env: &env, dir: self.folder.path() };
+        let place = Place { env: &env, dir: self.folder.path(), marks: &|_| BTreeMap::new() };
         let desk = Desk {
             at: Occurrence { path: StepPath::from("each[2].review"), iteration: 2, attempt: 1 },
             scribe: self.collected.clone(),
