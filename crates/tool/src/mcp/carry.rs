@@ -22,7 +22,7 @@ where
     R: AsyncRead + Send + Unpin + 'static,
     W: AsyncWrite + Send + Unpin + 'static,
 {
-    let far = UnixStream::connect(socket).await.map_err(nobody)?;
+    let far = UnixStream::connect(socket).await.map_err(|cause| nobody(socket, cause))?;
     let (mut from_far, mut to_far) = far.into_split();
     let there = async {
         let carried = copy(&mut reader, &mut to_far).await;
@@ -45,13 +45,19 @@ where
     }
 }
 
-fn nobody(cause: io::Error) -> io::Error {
-    match cause.kind() {
-        io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => {
-            io::Error::new(cause.kind(), "the run that offered these tools is over")
+fn nobody(socket: &Path, cause: io::Error) -> io::Error {
+    let socket = socket.display();
+    let told = match cause.kind() {
+        io::ErrorKind::NotFound => {
+            format!("{socket}: not there: the run that offered these tools is over")
         }
-        _ => cause,
-    }
+        io::ErrorKind::ConnectionRefused => {
+            let over = "the run that offered these tools is over, or this is not its socket";
+            format!("{socket}: nobody answers: {over}")
+        }
+        _ => format!("{socket}: {cause}"),
+    };
+    io::Error::new(cause.kind(), told)
 }
 
 /// Takes a side that has hung up for one that has ended.

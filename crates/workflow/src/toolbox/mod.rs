@@ -219,6 +219,24 @@ impl Toolbox {
         }
     }
 
+    /// Finds a tool for a step that is one call of it: a plugin that does not come up is not tried again.
+    async fn tool_at_once(
+        &self,
+        plugin: &str,
+        tool: &str,
+        context: &CallContext,
+    ) -> Result<Arc<dyn Tool>, String> {
+        let Whose::Plugin(plugins) = self.whose(plugin) else {
+            return self.tool(plugin, tool, context).await;
+        };
+        let name = format!("{plugin}_{tool}");
+        let all = plugins.tools(plugin, context).await.map_err(|error| error.to_string())?;
+        match all.into_iter().find(|found| found.spec().name == name) {
+            Some(found) => Ok(found),
+            None => self.tool(plugin, tool, context).await,
+        }
+    }
+
     async fn exposed(
         &self,
         tools: &PluginTools,

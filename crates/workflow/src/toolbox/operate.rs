@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use quipu_event::payload::ToolStatus;
-use quipu_tool::{Answer, Call, CallContext, Router, Tool};
+use quipu_tool::{Answer, Call, CallContext, LONGEST_RECORDED, Router, Tool};
 use serde_json::{Map, json};
 
 use super::Toolbox;
@@ -59,7 +59,7 @@ async fn found(operation: &str, toolbox: &Toolbox, context: &CallContext) -> Arc
         biased;
         // A plugin may take long to come up, and a step that is to stop does not wait for it.
         _ = stop_beyond(&mut stop, None) => Err("canceled".to_owned()),
-        found = toolbox.tool(plugin, tool, context) => found,
+        found = toolbox.tool_at_once(plugin, tool, context) => found,
     };
     let reason = match found {
         Ok(tool) => return tool,
@@ -74,7 +74,11 @@ async fn found(operation: &str, toolbox: &Toolbox, context: &CallContext) -> Arc
 
 /// Reads what a plugin answered.
 fn outcome(operation: &str, answer: Answer) -> Outcome {
-    let text = answer.text();
+    let mut text = answer.text();
+    let truncated = text.len() > LONGEST_RECORDED;
+    if truncated {
+        text.truncate(text.floor_char_boundary(LONGEST_RECORDED));
+    }
     let structured = answer.shown.and_then(|shown| shown.structured);
     let value =
         structured.or_else(|| object_in(&text)).unwrap_or_else(|| json!({ "result": text }));
@@ -83,7 +87,7 @@ fn outcome(operation: &str, answer: Answer) -> Outcome {
         _ => Some(format!("{operation}: {}", answer.error.as_deref().unwrap_or(&text))),
     };
     let status = if error.is_some() { WorkStatus::Failed } else { WorkStatus::Succeeded };
-    Outcome { status, error, output: text, value: Some(value), ..Outcome::default() }
+    Outcome { status, error, output: text, value: Some(value), truncated, ..Outcome::default() }
 }
 
 fn object_in(text: &str) -> Option<Value> {

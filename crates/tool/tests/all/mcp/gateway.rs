@@ -83,7 +83,7 @@ async fn a_gateway_that_is_dropped_ends_its_connections_and_leaves_nothing() {
     assert!(!socket.parent().unwrap().exists());
     let (reader, writer) = tokio::io::split(tokio::io::duplex(64).0);
     let nobody = forward(&socket, reader, writer).await.unwrap_err();
-    assert_eq!(nobody.to_string(), "the run that offered these tools is over");
+    assert!(nobody.to_string().contains("the run that offered these tools is over"), "{nobody}");
 }
 
 #[tokio::test]
