@@ -34,6 +34,12 @@ impl Heap {
         pile.lines.push((start.chars().take(SHOWN).collect(), line.len()));
     }
 
+    /// Returns what was added last, of what is kept.
+    pub(super) fn newest(&self) -> Option<String> {
+        let pile = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        pile.lines.last().map(|(line, _)| line.clone())
+    }
+
     /// Records what has piled up, where the call is that came by.
     pub(super) fn record(&self, plugin: &str, context: &CallContext) {
         let pile = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));

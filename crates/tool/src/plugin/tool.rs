@@ -1,6 +1,7 @@
 //! A plugin's tool: one call, from its arguments to its answer.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use rmcp::model::{JsonObject, RequestId};
 use serde_json::Value;
@@ -46,8 +47,24 @@ impl PluginTool {
         match timeout(patience, answering).await {
             Ok(Ok(answer)) => answer,
             Ok(Err(reason)) => self.unusable(&reason),
-            Err(_) => Answer::failed(format!("timed out after {patience:?}")),
+            Err(_) => self.timed_out(patience, &connection, context),
         }
+    }
+
+    /// Says that there was no answer, and what there was in its place.
+    fn timed_out(
+        &self,
+        patience: Duration,
+        connection: &Connection,
+        context: &CallContext,
+    ) -> Answer {
+        let garbage = connection.heap.newest();
+        connection.heap.record(&self.plugin.config.name, context);
+        let garbage = garbage.map(|line| {
+            let line = self.plugin.disclose(&line);
+            format!("; it wrote what is no message of MCP: {line:?}")
+        });
+        Answer::failed(format!("timed out after {patience:?}{}", garbage.unwrap_or_default()))
     }
 
     fn unusable(&self, reason: &str) -> Answer {

@@ -43,6 +43,16 @@ async fn a_plugin_that_hangs_fails_its_call_only_and_is_started_again() {
 }
 
 #[tokio::test]
+async fn a_plugin_that_babbles_in_place_of_an_answer_is_quoted() {
+    let babble = json!([{ "line": "this is not json" }, "hang"]);
+    let run = impatient_run(&echoing(json!({ "babble": babble })));
+    let expected =
+        r#"timed out after 1.5s; it wrote what is no message of MCP: "this is not json""#;
+    assert_eq!(run.error("babble").await, expected);
+    assert_eq!(run.seen.facts("plugin_garbage").len(), 1);
+}
+
+#[tokio::test]
 async fn a_plugin_that_does_not_even_read_fails_its_call_and_leaves_no_process_behind() {
     let dir = tempfile::tempdir().unwrap();
     let pid = dir.path().join("pid");
