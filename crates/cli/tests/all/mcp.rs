@@ -105,6 +105,8 @@ async fn an_agent_finds_reads_and_searches_runs() {
     let listed =
         client.call("list_runs", json!({"name": "FIRST", "since": "1d", "limit": 1})).await;
     assert_eq!(listed.structured_content.unwrap()["runs"][0]["name"], "first");
+    let wrong = client.error("list_runs", json!({"status": "done"})).await;
+    assert!(wrong.contains("expected one of running, interrupted, succeeded"), "{wrong}");
     let newest = client.text("list_runs", json!({"limit": 1})).await;
     assert!(newest.contains("bbbb2222") && newest.contains("continue with offset 1"), "{newest}");
     let older = client.call("list_runs", json!({"offset": 1})).await.structured_content.unwrap();

@@ -1,6 +1,6 @@
 //! The tool `list_runs`.
 
-use anyhow::anyhow;
+use anyhow::{anyhow, bail};
 use quipu_event::Timestamp;
 use quipu_journal::Layout;
 use serde_json::{Value, json};
@@ -16,6 +16,9 @@ use crate::format::{count, span};
 /// How many runs are listed unless asked otherwise, and at most.
 const USUAL: usize = 20;
 const MOST: usize = 200;
+/// How runs stand, in the words of `quipu ls`.
+const STANDINGS: [&str; 8] =
+    ["running", "interrupted", "succeeded", "failed", "canceled", "aborted", "skipped", "blocked"];
 /// How much of a name is shown.
 const WIDEST_NAME: usize = 120;
 
@@ -29,6 +32,11 @@ pub(super) fn said(layout: &Layout, asked: &ListRuns) -> anyhow::Result<Said> {
     }
     runs.retain(|run| is_wanted(run, asked, since));
     let matching = runs.len();
+    if let (0, Some(status)) = (matching, &asked.status)
+        && !STANDINGS.iter().any(|known| known.eq_ignore_ascii_case(status))
+    {
+        bail!("status is {status:?}: expected one of {}", STANDINGS.join(", "));
+    }
     let skipped = asked.offset.unwrap_or(0).min(matching);
     runs.drain(..skipped);
     runs.truncate(asked.limit.unwrap_or(USUAL).clamp(1, MOST));
