@@ -6,22 +6,21 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use quipu_event::{StepPath, Timestamp};
-use quipu_journal::{Options, Recorder};
+use quipu_event::StepPath;
+use quipu_journal::Recorder;
 use serde_json::json;
 use tokio::sync::mpsc;
 
 use super::call::{self, Caller, PreparedCall};
 use super::history::PastRun;
 use super::leftovers::{self, Leftover, Marks};
+use super::opening::{open, setup};
 use super::perform::{Bell, Performance, Site, failed, performance, stopped, supervise};
 use super::recording::{Recording, RunFacts};
 use super::request::{RunError, RunReport, RunRequest, exit_code};
 use crate::audit::{AuditEnd, AuditStart};
 use crate::display::DisplayEvent;
-use crate::engine::{
-    Effect, Engine, History, Input, Occurrence, Outcome, RunEnd, Setup, StepBegin, TaskId, Work,
-};
+use crate::engine::{Effect, Engine, Input, Occurrence, Outcome, RunEnd, StepBegin, TaskId, Work};
 use crate::language::Value;
 use crate::process::{StopReason, StopSignal, stop_beyond};
 use crate::scribe::{RunScribe, Scribe};
@@ -354,47 +353,5 @@ impl Drive {
             let text = format!("the audit trail is not complete: {cause}");
             self.scribe.show(DisplayEvent::Log { at: None, level: "warn", text });
         }
-    }
-}
-
-/// Opens the transcript, and reads what is already in it when the run is to go on.
-fn open(request: &RunRequest) -> Result<(Option<Recorder>, PastRun), RunError> {
-    let world = &request.world;
-    let Some(layout) = &world.layout else {
-        return match request.resume {
-            true => Err(RunError::NotRecorded),
-            false => Ok((None, PastRun::default())),
-        };
-    };
-    let options = Options {
-        durability: world.durability,
-        clock: Arc::clone(&world.clock),
-        ..Options::default()
-    };
-    if !request.resume {
-        let recorder = Recorder::create(layout, request.run.clone(), options)?;
-        return Ok((Some(recorder), PastRun::default()));
-    }
-    // Reopening comes first: it takes the run's lock and closes what a crash left open.
-    let (recorder, _) = Recorder::reopen_as(layout, &request.run, options)?;
-    let past = PastRun::read_with(recorder.path(), &world.secrets)?;
-    Ok((Some(recorder), past))
-}
-
-fn setup(request: &RunRequest, started_at: Timestamp, history: History) -> Setup {
-    let world = &request.world;
-    Setup {
-        run_id: request.run.run_id.clone(),
-        started_at,
-        inputs: request.inputs.clone(),
-        env: world.env.clone(),
-        working_dir: world.working_dir.clone(),
-        user: world.user.clone(),
-        hostname: world.hostname.clone(),
-        awf: world.awf.clone(),
-        skill_dirs: world.skill_dirs.clone(),
-        role_dirs: world.role_dirs.clone(),
-        files: Arc::clone(&world.files),
-        history,
     }
 }

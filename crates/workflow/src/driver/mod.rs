@@ -12,6 +12,7 @@ mod hands;
 mod history;
 mod keep;
 mod leftovers;
+mod opening;
 mod perform;
 mod recording;
 mod request;
