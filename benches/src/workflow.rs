@@ -7,16 +7,14 @@ use std::time::Duration;
 
 use anyhow::{Context, bail, ensure};
 use quipu_event::payload::Status;
-use quipu_event::{RunId, RunIdentity, Timestamp};
+use quipu_event::{RunId, Timestamp};
 use quipu_journal::Layout;
 use quipu_workflow::definition::{NoLibrary, Places, Workflow, check};
-use quipu_workflow::display::{Display, DisplayEvent};
 use quipu_workflow::driver::{DiskFiles, Hands, Performance, RunRequest, Site, World, run};
 use quipu_workflow::engine::{
     AgentJob, Effect, Engine, History, Input, OperationJob, Outcome as Done, Setup,
 };
 use serde_json::Map;
-use tokio::sync::watch;
 
 use crate::measure::{in_turns, peak_memory};
 use crate::row::Outcome;
@@ -99,31 +97,13 @@ impl Hands for Idle {
     }
 }
 
-struct Unseen;
-
-impl Display for Unseen {
-    fn show(&self, _: &DisplayEvent) {}
-}
-
 /// Runs a workflow as the command does, transcript and all.
 fn drive(dir: &Path, plan: &Arc<Workflow>) -> anyhow::Result<()> {
     let layout = Layout::new(dir.join("storage"));
     let run_id = RunId::random();
     let places = Arc::new(Places::of_project(dir));
-    let request = RunRequest {
-        workflow: Arc::clone(plan),
-        inputs: Map::new(),
-        run: RunIdentity { run_id: run_id.clone(), parent_run_id: None },
-        resume: false,
-        callers: Vec::new(),
-        around: None,
-        stop: watch::channel(None).1,
-        display: Arc::new(Unseen),
-        world: Arc::new(World {
-            layout: Some(layout.clone()),
-            ..World::of_process(places, Arc::new(Idle))
-        }),
-    };
+    let world = World { layout: Some(layout.clone()), ..World::of_process(places, Arc::new(Idle)) };
+    let request = RunRequest::new(Arc::clone(plan), run_id.clone(), Arc::new(world));
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let report = runtime.block_on(run(request))?;
     ensure!(report.status == Status::Succeeded, "{:?}", report.error);

@@ -8,14 +8,14 @@ use quipu_event::payload::{Status, TokenCounts};
 use quipu_event::{RunId, RunIdentity};
 use quipu_journal::{Clock, Durability, Layout, OpenError, ReadError, SystemClock};
 use serde_json::Map;
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, watch};
 
 use super::files::DiskFiles;
 use super::perform::Hands;
 use super::secrets::Secrets;
 use crate::audit::Audit;
 use crate::definition::Workflow;
-use crate::display::Display;
+use crate::display::{Display, NoDisplay};
 use crate::engine::ReadFile;
 use crate::language::Value;
 use crate::operation::OperationSettings;
@@ -43,6 +43,23 @@ pub struct RunRequest {
     pub around: Option<Arc<Toolbox>>,
     /// What is around it.
     pub world: Arc<World>,
+}
+
+impl RunRequest {
+    /// Asks for a new run without inputs that nobody calls, watches or stops.
+    pub fn new(workflow: Arc<Workflow>, run_id: RunId, world: Arc<World>) -> RunRequest {
+        RunRequest {
+            workflow,
+            inputs: Map::new(),
+            run: RunIdentity { run_id, parent_run_id: None },
+            resume: false,
+            callers: Vec::new(),
+            stop: watch::channel(None).1,
+            display: Arc::new(NoDisplay),
+            around: None,
+            world,
+        }
+    }
 }
 
 /// What is around a run and everything it calls.

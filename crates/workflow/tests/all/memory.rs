@@ -6,14 +6,11 @@
 use std::process::Command;
 use std::sync::Arc;
 
-use quipu_event::RunIdentity;
 use quipu_event::payload::Status;
 use quipu_journal::Layout;
 use quipu_workflow::definition::{NoLibrary, Places, check};
-use quipu_workflow::display::{Display, DisplayEvent};
 use quipu_workflow::driver::{Hands, Performance, RunRequest, Site, World, run};
 use quipu_workflow::engine::{AgentJob, OperationJob, Outcome};
-use tokio::sync::watch;
 
 const TASK: &str = "QUIPU_MEMORY_TASK";
 
@@ -29,12 +26,6 @@ impl Hands for Idle {
         let outcome = Outcome { output: "x".repeat(100), ..Outcome::default() };
         Box::pin(std::future::ready(outcome))
     }
-}
-
-struct Unseen;
-
-impl Display for Unseen {
-    fn show(&self, _: &DisplayEvent) {}
 }
 
 /// Writes `loop 1000` or `parallel 1000` as a workflow.
@@ -68,20 +59,14 @@ fn measured() {
     let checked = check("w.yaml".as_ref(), &workflow(&task), &NoLibrary);
     let plan = checked.workflow.unwrap_or_else(|| panic!("{}", checked.problems));
     let places = Arc::new(Places::of_project(folder.path()));
-    let request = RunRequest {
-        workflow: Arc::new(plan),
-        inputs: serde_json::Map::new(),
-        run: RunIdentity { run_id: "r".parse().unwrap(), parent_run_id: None },
-        resume: false,
-        callers: Vec::new(),
-        stop: watch::channel(None).1,
-        display: Arc::new(Unseen),
-        around: None,
-        world: Arc::new(World {
+    let request = RunRequest::new(
+        Arc::new(plan),
+        "r".parse().unwrap(),
+        Arc::new(World {
             layout: Some(Layout::new(folder.path())),
             ..World::of_process(places, Arc::new(Idle))
         }),
-    };
+    );
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let report = runtime.block_on(run(request)).unwrap();
     assert_eq!(report.status, Status::Succeeded, "{:?}", report.error);

@@ -10,27 +10,19 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use quipu_event::Event;
 use quipu_event::payload::Status;
-use quipu_event::{Event, RunIdentity};
 use quipu_journal::{Layout, Reader};
 use quipu_workflow::agent::{AgentSettings, Nobody};
 use quipu_workflow::definition::{NoLibrary, Places, check};
-use quipu_workflow::display::{Display, DisplayEvent};
 use quipu_workflow::driver::{BuiltIn, RunReport, RunRequest, World, run};
 use serde_json::Value;
 use tempfile::TempDir;
-use tokio::sync::watch;
 
 use super::agents::server::{Answer, Server, calling, saying};
 
 /// Speaks as much MCP as it takes.
 const SERVER: &str = include_str!("tools/desk.sh");
-
-struct Unseen;
-
-impl Display for Unseen {
-    fn show(&self, _: &DisplayEvent) {}
-}
 
 /// A project with the plugin in it.
 struct Project {
@@ -78,22 +70,16 @@ impl Project {
         assert_eq!(checked.problems.to_string(), "", "every plugin is known");
         let agents = Arc::new(AgentSettings::default());
         let hands = Arc::new(BuiltIn { agents, person: Arc::new(Nobody) });
-        RunRequest {
-            workflow: Arc::new(workflow),
-            inputs: serde_json::Map::new(),
-            run: RunIdentity { run_id: "tools".parse().unwrap(), parent_run_id: None },
-            resume: false,
-            callers: Vec::new(),
-            stop: watch::channel(None).1,
-            display: Arc::new(Unseen),
-            around: None,
-            world: Arc::new(World {
+        RunRequest::new(
+            Arc::new(workflow),
+            "tools".parse().unwrap(),
+            Arc::new(World {
                 layout: Some(self.layout()),
                 working_dir: self.path().to_owned(),
                 env: self.env.clone(),
                 ..World::of_process(Arc::new(places), hands)
             }),
-        }
+        )
     }
 
     async fn go(&self, request: RunRequest) -> Ran {

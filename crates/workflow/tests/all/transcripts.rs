@@ -11,17 +11,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use quipu_event::payload::Status;
-use quipu_event::{RunId, RunIdentity, Timestamp};
+use quipu_event::{RunId, Timestamp};
 use quipu_journal::{Clock, Layout, verify_run};
 use quipu_testkit::fake_agent;
 use quipu_workflow::agent::{AgentSettings, Nobody, RetrySettings};
 use quipu_workflow::definition::{NoLibrary, Places, check};
-use quipu_workflow::display::{Display, DisplayEvent};
 use quipu_workflow::driver::{BuiltIn, RunRequest, World, run};
 use quipu_workflow::operation::OperationSettings;
 use quipu_workflow::toolbox::ToolSettings;
 use serde_json::{Value, json};
-use tokio::sync::watch;
 
 use super::agents::server::{Answer, Server, chunk, saying};
 
@@ -43,12 +41,6 @@ impl Clock for Still {
     fn now(&self) -> Timestamp {
         Timestamp::parse("2026-02-20T22:15:42.123456Z").unwrap()
     }
-}
-
-struct Unseen;
-
-impl Display for Unseen {
-    fn show(&self, _: &DisplayEvent) {}
 }
 
 /// Writes the workflow. `asks` are the keys that make a step ask this provider.
@@ -109,23 +101,17 @@ async fn transcript(text: &str, replaced: &[(&str, &str)]) -> String {
     };
     let places = Arc::new(Places::of_project(folder.path()));
     let run_id: RunId = "golden".parse().unwrap();
-    let request = RunRequest {
-        workflow: Arc::new(workflow),
-        inputs: serde_json::Map::new(),
-        run: RunIdentity { run_id: run_id.clone(), parent_run_id: None },
-        resume: false,
-        callers: Vec::new(),
-        stop: watch::channel(None).1,
-        display: Arc::new(Unseen),
-        around: None,
-        world: Arc::new(World {
+    let request = RunRequest::new(
+        Arc::new(workflow),
+        run_id.clone(),
+        Arc::new(World {
             layout: Some(layout.clone()),
             clock: Arc::new(Still),
             working_dir: folder.path().to_owned(),
             tools: Arc::new(ToolSettings::new(OperationSettings::from_variables("/", |_| None))),
             ..World::of_process(places, Arc::new(hands))
         }),
-    };
+    );
     let report = tokio::time::timeout(Duration::from_secs(120), run(request));
     let report = report.await.expect("it ends").unwrap();
     assert_eq!(report.status, Status::Succeeded, "{:?}", report.error);
