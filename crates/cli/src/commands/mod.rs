@@ -1,8 +1,11 @@
 //! The commands, one file each.
 
+mod collect;
 mod completions;
 mod config;
 mod demo;
+mod exec;
+mod import;
 mod ls;
 mod man;
 mod mcp;
@@ -20,6 +23,7 @@ mod tail;
 mod tree;
 mod validate;
 mod verify;
+mod watch;
 
 use crate::Context;
 use crate::exit::Exit;
@@ -33,6 +37,10 @@ pub(crate) enum Command {
     Status(status::Args),
     Validate(validate::Args),
     Record(record::Args),
+    Collect(collect::Args),
+    Exec(exec::Args),
+    Import(import::Args),
+    Watch(watch::Args),
     Normalize(normalize::Args),
     Ls(ls::Args),
     Show(show::Args),
@@ -58,6 +66,10 @@ pub(crate) fn dispatch(context: Context, command: Command) -> anyhow::Result<Exi
         Command::Resume(args) => resume::run(&context, args),
         Command::Status(args) => status::run(&context, args),
         Command::Record(args) => record::run(&context, args),
+        Command::Collect(args) => collect::run(&context, args),
+        Command::Exec(args) => exec::run(&context, args),
+        Command::Import(args) => import::run(&context, args),
+        Command::Watch(args) => watch::run(&context, args),
         Command::Normalize(args) => normalize::run(&context, args),
         Command::Ls(args) => ls::run(&context, args),
         Command::Show(args) => show::run(&context, args),

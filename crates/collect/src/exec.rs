@@ -1,0 +1,1 @@
+//! Runs an agent under the recorder.

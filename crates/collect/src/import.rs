@@ -1,0 +1,1 @@
+//! Takes over the files of other recorders.

@@ -1,0 +1,1 @@
+//! Events as structured log records, for programs that collect logs.
