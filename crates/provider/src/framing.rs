@@ -99,9 +99,53 @@ impl Framer {
         if is_document || !rest.is_empty() && !self.take_line(&rest, sink) {
             self.finish_document(&rest, sink);
         }
+        self.give_up(sink);
+    }
+
+    /// Gives what ended lines have left open; a line without an end is left alone.
+    pub(crate) fn give_up(&mut self, sink: &mut Sink<'_>) {
         self.flush_data(sink);
         if let Some(torn) = self.torn.take() {
             torn.report("cut off in the middle of a record", sink);
+        }
+    }
+
+    /// Begins anew, for another input of the same kind.
+    pub(crate) fn start_anew(&mut self) {
+        *self = Framer::new(self.framing);
+    }
+
+    /// Returns what has come of a line, or of a document, that has no end yet.
+    pub(crate) fn unfinished(&self) -> &[u8] {
+        &self.buffer
+    }
+
+    /// Returns where in the input that begins.
+    pub(crate) fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    /// Tells whether what is unfinished is one record if nothing else comes.
+    pub(crate) fn has_whole_tail(&self) -> bool {
+        let (content, _) = trim(&self.buffer, Place::default());
+        let is_apart = match content.first() {
+            Some(b'{') => true,
+            // These would go on where a record has been torn.
+            Some(b'[' | b'"') => self.torn.is_none(),
+            // A number may have more digits, and nobody says a word alone.
+            _ => false,
+        };
+        is_apart && salvage::give_whole(content, Place::default(), &mut |_| {})
+    }
+
+    /// Passes a line of `len` bytes, its end included, that nobody looks at.
+    pub(crate) fn skip(&mut self, len: u64) {
+        debug_assert!(self.buffer.is_empty(), "only whole lines can be passed over");
+        self.lines += 1;
+        self.offset += len;
+        if let Some(torn) = &mut self.torn {
+            // What comes behind the gap is not its end.
+            torn.lines = JOINED_LINES;
         }
     }
 

@@ -64,16 +64,67 @@ impl Normalizer {
 
     /// Takes the end of the input and appends to `out` what is left, the run's end last.
     pub fn finish(&mut self, out: &mut Vec<Made>) {
+        self.finish_framer();
+        self.conclude(out);
+    }
+
+    /// Ends the run as [`finish`](Self::finish) does, without the record whose line has no end.
+    ///
+    /// For a file that somebody may still be writing: [`unfinished`](Self::unfinished) stays as
+    /// it is, and nothing is made of it.
+    pub fn conclude(&mut self, out: &mut Vec<Made>) {
         let (surface, queue) = (&mut self.surface, &mut self.queue);
-        self.framer.finish(&mut |fragment| take(surface.as_mut(), queue, &fragment));
+        self.framer.give_up(&mut |fragment| take(surface.as_mut(), queue, &fragment));
         surface.finish(&mut Outbox::new(queue, None));
         queue.give_up_first();
         queue.drain_into(out);
     }
 
+    /// Takes the end of one input without ending the run.
+    ///
+    /// What is pushed next is another input of the same surface, counted from its own beginning:
+    /// a document that was written anew, for one.
+    pub fn end_input(&mut self, out: &mut Vec<Made>) {
+        self.finish_framer();
+        self.framer.start_anew();
+        self.queue.drain_into(out);
+    }
+
+    /// Returns what has come of a record whose line has no end yet.
+    ///
+    /// Of an input that is one document, this is all of it.
+    pub fn unfinished(&self) -> &[u8] {
+        self.framer.unfinished()
+    }
+
+    /// Returns where in the input the [`unfinished`](Self::unfinished) bytes begin.
+    pub fn offset(&self) -> u64 {
+        self.framer.offset()
+    }
+
+    /// Tells whether the [`unfinished`](Self::unfinished) bytes are one whole JSON value between
+    /// white space and NUL bytes, so that [`finish`](Self::finish) would make a record of them.
+    ///
+    /// Not for numbers and bare words: they look whole wherever they are cut.
+    pub fn has_whole_tail(&self) -> bool {
+        self.framer.has_whole_tail()
+    }
+
+    /// Passes over a line of `len` bytes, its end included, without looking at it.
+    ///
+    /// Only between lines: nothing may be [`unfinished`](Self::unfinished).
+    pub fn skip(&mut self, len: u64) {
+        self.framer.skip(len);
+    }
+
     /// Returns what has been seen and made so far.
     pub fn tally(&self) -> &Tally {
         &self.queue.tally
+    }
+
+    fn finish_framer(&mut self) {
+        let (surface, queue) = (&mut self.surface, &mut self.queue);
+        self.framer.finish(&mut |fragment| take(surface.as_mut(), queue, &fragment));
     }
 }
 
@@ -97,3 +148,6 @@ fn take(surface: &mut dyn Normalize, queue: &mut Queue, fragment: &Fragment<'_>)
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
