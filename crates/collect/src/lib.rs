@@ -2,5 +2,36 @@
 
 #![warn(missing_docs)]
 
+mod batch;
+mod beside;
+mod cache;
+mod collector;
+mod delivery;
+mod discover;
+mod document;
+mod error;
 pub mod exec;
+mod forks;
+mod history;
+mod homes;
+mod identity;
 pub mod import;
+mod input;
+mod known;
+mod marks;
+mod plan;
+mod reading;
+mod report;
+mod run_id;
+mod session_run;
+mod source;
+mod store;
+
+pub use batch::Observer;
+pub use beside::Beside;
+pub use collector::{Collector, Plan, PlannedSession};
+pub use error::CollectError;
+pub use homes::{Homes, collectable};
+pub use report::{SessionReport, Totals};
+pub use run_id::run_of_session;
+pub use store::Store;

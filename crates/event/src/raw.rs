@@ -176,9 +176,21 @@ pub struct Origin {
     pub offset: u64,
     /// How long the record is.
     pub len: u64,
+    /// How far the file had been read when the event was made, if more of it could have made the
+    /// event another one. Whoever reads the file again stops there too, and makes the same events.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
+    pub until: Option<u64>,
     /// When we recorded it, as opposed to when it happened. Filled in by the recorder.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recorded_at: Option<crate::time::Timestamp>,
+}
+
+impl Origin {
+    /// Names `len` bytes of `file`.
+    pub fn new(file: impl Into<String>, offset: u64, len: u64) -> Self {
+        Origin { file: file.into(), offset, len, until: None, recorded_at: None }
+    }
 }
 
 #[cfg(test)]

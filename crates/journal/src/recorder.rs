@@ -50,6 +50,14 @@ impl Default for Options {
     }
 }
 
+/// What becomes of what had started and not completed when somebody comes back to a run.
+enum Open {
+    /// It died with its recorder.
+    IsAborted,
+    /// It lives elsewhere, and will be heard of again.
+    GoesOn,
+}
+
 /// What a recorder has done so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
@@ -137,6 +145,25 @@ impl Recorder {
         identity: &RunIdentity,
         options: Options,
     ) -> Result<(Self, Recovery), OpenError> {
+        Recorder::come_back(layout, identity, options, Open::IsAborted)
+    }
+
+    /// Takes up a run whose producer outlived its recorder: what has started and not completed goes
+    /// on. Otherwise like [`Recorder::reopen_as`].
+    pub fn take_up(
+        layout: &Layout,
+        identity: &RunIdentity,
+        options: Options,
+    ) -> Result<(Self, Recovery), OpenError> {
+        Recorder::come_back(layout, identity, options, Open::GoesOn)
+    }
+
+    fn come_back(
+        layout: &Layout,
+        identity: &RunIdentity,
+        options: Options,
+        open: Open,
+    ) -> Result<(Self, Recovery), OpenError> {
         let run = &identity.run_id;
         let path = layout.transcript(run);
         let file =
@@ -154,8 +181,11 @@ impl Recorder {
         let tail = recovery::find_tail(&file)
             .map_err(|source| io_error(&path, source))?
             .ok_or_else(|| OpenError::NotATranscript { path: path.clone() })?;
-        let remains =
-            recovery::find_remains(&file, tail.end).map_err(|source| io_error(&path, source))?;
+        let remains = match open {
+            Open::IsAborted => recovery::find_remains(&file, tail.end),
+            Open::GoesOn => Ok(Remains::default()),
+        };
+        let remains = remains.map_err(|source| io_error(&path, source))?;
         let torn_path = layout.torn(run);
         let torn = match tail.torn {
             0 => None,

@@ -1,6 +1,7 @@
 //! The list of providers, and how an input tells whose it is.
 
 use std::cell::Cell;
+use std::fmt;
 
 use crate::framing::{Framer, Framing};
 use crate::normalizer::Normalize;
@@ -40,7 +41,20 @@ pub struct Surface {
     pub(crate) likeness: fn(&Record<'_>) -> Likeness,
 }
 
+impl fmt::Debug for Provider {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Provider").field(&self.name).finish()
+    }
+}
+
+impl fmt::Debug for Surface {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Surface").field(&self.name).finish()
+    }
+}
+
 /// Where a provider leaves its own sessions. Patterns only; nobody here looks at a disk.
+#[derive(Debug)]
 pub struct SessionFiles {
     /// The variable that moves its home, if there is one.
     pub home_variable: Option<&'static str>,

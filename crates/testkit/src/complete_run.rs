@@ -17,7 +17,7 @@ pub fn complete_run(child: &RunId) -> Vec<Draft> {
         |kind| draft(kind, &json!({ "name": "c", "kind": "call_workflow" })).at("c".into(), 0);
     let tool = ToolCall { name: "Read".into(), call_id: "1".into(), ..ToolCall::default() };
     let answer = ToolResult { name: "Read".into(), call_id: "1".into(), ..ToolResult::default() };
-    let foreign = Origin { file: "s.jsonl".into(), offset: 1, len: 2, recorded_at: None };
+    let foreign = Origin::new("s.jsonl", 1, 2);
     vec![
         draft(Kind::RunCreated, &json!({ "name": "all", "kind": "workflow" })),
         run_started("all"),

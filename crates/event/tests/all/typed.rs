@@ -285,12 +285,7 @@ fn files_and_deliverables() -> Vec<Draft> {
 }
 
 fn foreign() -> Vec<Draft> {
-    let origin = Origin {
-        file: "/home/ada/.claude/projects/p/s-1.jsonl".into(),
-        offset: 4096,
-        len: 31,
-        recorded_at: None,
-    };
+    let origin = Origin::new("/home/ada/.claude/projects/p/s-1.jsonl", 4096, 31);
     let when = Timestamp::parse("2025-12-31T23:59:59.5-01:00").unwrap();
     vec![
         Draft::unknown(b"{\"type\":\"mystery\",\"x\":\"\\u0000\"}", Some("mystery"), "no rule")

@@ -26,7 +26,7 @@ fn unpleasant() -> Vec<Draft> {
         .at(StepPath::from(EVIL), u64::MAX)
         .by(EVIL)
         .with_raw(EVIL.as_bytes())
-        .from_origin(Origin { file: EVIL.into(), offset: u64::MAX, len: 0, recorded_at: None });
+        .from_origin(Origin::new(EVIL, u64::MAX, 0));
     vec![
         everywhere,
         draft(&json!({ "subtype": "x", "text": "x".repeat(20_000_000) })),

@@ -1,12 +1,120 @@
-//! `quipu collect`.
+//! `quipu collect`: the sessions that agents left on this machine, each a run, each event once.
+
+mod progress;
+mod since;
+mod summary;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use clap::builder::PossibleValuesParser;
+use quipu_collect::{Collector, Homes, Store, collectable};
+use quipu_journal::{Durability, Mask, Options, SecretMask};
+use quipu_provider::{KeptBytes, Provider};
 
 use crate::Context;
-use crate::exit::Exit;
+use crate::exit::{Exit, UserError};
+use crate::settings::{MaskChoice, parse_durability};
+use progress::Progress;
+use since::Since;
+use summary::Summary;
 
 /// Record the sessions that agents leave behind
+///
+/// Finds the sessions of Claude Code, Codex, Gemini CLI and Copilot CLI where they keep them (and
+/// where CLAUDE_CONFIG_DIR, CODEX_HOME, GEMINI_CLI_HOME and COPILOT_HOME say), old layouts and
+/// compressed files included. Each session becomes a run, subagents are sources of it, and a
+/// session that was forked from another one names that instead of repeating it.
+///
+/// Collecting again records what is new and nothing twice, also after a crash: the transcripts
+/// say how far it went. What was recorded stays recorded when agents delete their files.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {}
+#[command(after_help = "Examples:\n  \
+    quipu collect\n  \
+    quipu collect --provider claude --since 7d\n  \
+    quipu collect --dry-run\n  \
+    quipu collect --home /mnt/backup/home/me --json | jq .totals")]
+pub(crate) struct Args {
+    /// Only sessions of this agent (repeatable)
+    #[arg(long = "provider", value_name = "P", value_parser = provider_names())]
+    providers: Vec<String>,
+    /// Look below DIR, as if it were the home of the user; variables mean nothing then
+    #[arg(long, value_name = "DIR")]
+    home: Option<PathBuf>,
+    /// Only sessions that changed since T: 7d, 12h, 30m, 2026-11-01 or 2026-11-01T08:00:00Z
+    #[arg(long, value_name = "T")]
+    since: Option<Since>,
+    /// Only say what there is to collect
+    #[arg(long)]
+    dry_run: bool,
+    /// When lines are forced onto the disk: never, always, or every so often, such as 200ms
+    #[arg(long, value_name = "WHEN", value_parser = parse_durability, default_value = "never")]
+    durability: Durability,
+    /// What to hide before anything is written
+    #[arg(long, value_name = "WHAT")]
+    mask: Option<MaskChoice>,
+    /// Which of the agents' own bytes to keep beside the events
+    #[arg(long, value_name = "WHICH", default_value = "full")]
+    raw: RawChoice,
+}
 
-pub(crate) fn run(_: &Context, _: Args) -> anyhow::Result<Exit> {
-    anyhow::bail!("not there yet")
+/// Which foreign bytes to keep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum RawChoice {
+    /// All
+    Full,
+    /// Those that nobody understood
+    Unknown,
+}
+
+pub(crate) fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
+    let homes = homes(args.home.as_deref())?;
+    let store = store(context, &args);
+    let mut collector = Collector::new(store, &homes, &providers(&args.providers));
+    if let Some(Since(time)) = args.since {
+        collector = collector.since(time);
+    }
+    let plan = collector.plan();
+    if args.dry_run {
+        return summary::tell_plan(context, &plan, &collector);
+    }
+    let progress = Progress::new(context.screen, plan.files, plan.bytes);
+    let totals = collector.collect(plan, &progress);
+    let (reports, elapsed) = progress.done();
+    Summary { totals, reports, elapsed }.tell(context, &collector)
+}
+
+/// Returns where the sessions are looked for.
+fn homes(home: Option<&std::path::Path>) -> anyhow::Result<Homes> {
+    match home {
+        Some(home) if home.is_dir() => Ok(Homes::below(home)),
+        Some(home) => Err(UserError::new(format!("there is no folder {}", home.display())).into()),
+        None => Homes::of_user().ok_or_else(|| {
+            UserError::new("HOME is not set").with_hint("--home DIR says where to look").into()
+        }),
+    }
+}
+
+fn providers(names: &[String]) -> Vec<&'static Provider> {
+    let is_asked_for =
+        |provider: &&Provider| names.is_empty() || names.iter().any(|name| name == provider.name);
+    collectable().into_iter().filter(is_asked_for).collect()
+}
+
+fn store(context: &Context, args: &Args) -> Store {
+    let choice = context.settings.mask.clone().overruled_by(args.mask, "--mask").value;
+    let mask = match choice {
+        MaskChoice::Secrets => Some(Arc::new(SecretMask::new()) as Arc<dyn Mask>),
+        MaskChoice::None => None,
+    };
+    let options = Options { durability: args.durability, mask, ..Options::default() };
+    let kept = match args.raw {
+        RawChoice::Full => KeptBytes::Full,
+        RawChoice::Unknown => KeptBytes::Unknown,
+    };
+    Store { layout: context.settings.layout(), options, kept }
+}
+
+fn provider_names() -> PossibleValuesParser {
+    PossibleValuesParser::new(collectable().into_iter().map(|provider| provider.name))
 }

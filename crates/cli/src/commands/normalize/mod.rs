@@ -1,6 +1,5 @@
 //! `quipu normalize`: what an agent left, as the events it becomes. Records nothing.
 
-mod beside;
 mod input;
 mod summary;
 mod whose;
@@ -8,12 +7,12 @@ mod whose;
 use std::io::{Read, Write};
 use std::path::PathBuf;
 
+use quipu_collect::Beside;
 use quipu_event::write_loose_draft;
 use quipu_provider::{KeptBytes, Made, Normalizer};
 
 use crate::Context;
 use crate::exit::Exit;
-use beside::Beside;
 use input::Input;
 
 /// So many bytes are taken at a time.

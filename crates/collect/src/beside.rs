@@ -14,13 +14,13 @@ use quipu_provider::Companions;
 const LARGEST: u64 = 64 * 1024 * 1024;
 
 /// The folder of an input file.
-pub(super) struct Beside {
+pub struct Beside {
     folder: PathBuf,
 }
 
 impl Beside {
     /// Looks beside `input`.
-    pub(super) fn new(input: &Path) -> Option<Self> {
+    pub fn new(input: &Path) -> Option<Self> {
         // Links on the way to the input are the user's own.
         let folder = fs::canonicalize(input).ok()?.parent()?.to_owned();
         Some(Beside { folder })

@@ -1,0 +1,65 @@
+//! How far collecting has come: a bar for a person, nothing for anybody else.
+
+use std::io::IsTerminal;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use quipu_collect::{Observer, SessionReport};
+
+use crate::output::Screen;
+
+/// What the bar shows: files, bytes, rate and time left.
+const SHAPE: &str =
+    "{bar:28} {msg} files  {bytes}/{total_bytes}  {binary_bytes_per_sec}  {eta} left";
+
+/// How far collecting has come, and what is worth telling of it afterwards.
+pub(super) struct Progress {
+    bar: ProgressBar,
+    files: u64,
+    done: Mutex<Done>,
+    began: Instant,
+}
+
+#[derive(Default)]
+struct Done {
+    files: u64,
+    reports: Vec<SessionReport>,
+}
+
+impl Progress {
+    pub(super) fn new(screen: Screen, files: u64, bytes: u64) -> Self {
+        let is_watched = std::io::stderr().is_terminal() && !screen.json;
+        let bar = if is_watched { ProgressBar::new(bytes) } else { ProgressBar::hidden() };
+        if is_watched {
+            bar.set_draw_target(ProgressDrawTarget::stderr_with_hz(10));
+        }
+        if let Ok(style) = ProgressStyle::with_template(SHAPE) {
+            bar.set_style(style.progress_chars("█▉ "));
+        }
+        bar.set_message(format!("0/{files}"));
+        Progress { bar, files, done: Mutex::default(), began: Instant::now() }
+    }
+
+    /// Takes the bar away, and returns what was kept and how long it took.
+    pub(super) fn done(self) -> (Vec<SessionReport>, Duration) {
+        self.bar.finish_and_clear();
+        let done = self.done.into_inner().unwrap_or_else(PoisonError::into_inner);
+        (done.reports, self.began.elapsed())
+    }
+}
+
+impl Observer for Progress {
+    fn bytes(&self, read: u64) {
+        self.bar.inc(read);
+    }
+
+    fn session(&self, report: SessionReport) {
+        let mut done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
+        done.files += report.files;
+        self.bar.set_message(format!("{}/{}", done.files, self.files));
+        if report.error.is_some() || report.problems > 0 {
+            done.reports.push(report);
+        }
+    }
+}

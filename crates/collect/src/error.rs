@@ -1,0 +1,46 @@
+//! What can go wrong while collecting, with the file it went wrong with.
+
+use std::io;
+use std::path::PathBuf;
+
+use quipu_journal::{OpenError, ReadError, RecordError};
+
+/// Something could not be collected.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CollectError {
+    /// A session's file could not be read.
+    #[error("cannot read {}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        #[source]
+        source: io::Error,
+    },
+    /// The session's transcript could not be opened.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// The session's transcript could not be read back.
+    #[error(transparent)]
+    Transcript(#[from] ReadError),
+    /// The session's transcript could not be written.
+    #[error(transparent)]
+    Record(#[from] RecordError),
+    /// Changes of files could not be watched.
+    #[error("cannot watch {}", path.display())]
+    Watch {
+        /// The folder.
+        path: PathBuf,
+        /// What the system said.
+        #[source]
+        source: notify::Error,
+    },
+}
+
+impl CollectError {
+    /// Makes an error of what the system said about `path`.
+    pub(crate) fn read(path: impl Into<PathBuf>, source: io::Error) -> Self {
+        CollectError::Read { path: path.into(), source }
+    }
+}

@@ -1,0 +1,200 @@
+//! Sessions that begin with a copy of another one: which, and how much of it.
+//!
+//! Claude Code copies the records of a session, ids and all, when it is forked or resumed under
+//! another name. Within one folder of sessions the ids of all records are remembered while they
+//! are read, in the order in which the files came to be, so that a copy is known by its first
+//! record. Codex says itself what it has copied.
+
+use std::collections::{HashMap, HashSet};
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use memchr::memmem;
+use quipu_event::RunId;
+use quipu_event::payload::RunStarted;
+use quipu_journal::Layout;
+
+use crate::known::{Known, record_ids};
+use crate::plan::SourceFile;
+use crate::run_id::run_of_session;
+
+/// The label of a run whose session goes on from another one.
+pub(crate) const FORKED_FROM: &str = "forked_from";
+pub(crate) const FORKED_FROM_SESSION: &str = "forked_from_session";
+
+/// A file whose first record is so much older than itself may have it from elsewhere.
+const OLDER: Duration = Duration::from_secs(5);
+/// An id in a file is looked for so far from its beginning.
+const HEAD: usize = 256 * 1024;
+/// Behind the end of a piece an id may go on so far.
+const OVERLAP: usize = 48;
+
+/// The records of the sessions in one folder, as far as they have been read.
+#[derive(Default)]
+pub(crate) struct Forks {
+    sessions: Vec<String>,
+    owners: HashMap<u128, u32>,
+}
+
+/// Takes the ids out of the bytes of one session.
+pub(crate) struct Scan {
+    owner: u32,
+    rest: Vec<u8>,
+}
+
+impl Forks {
+    /// Begins to remember the records of `session`.
+    pub(crate) fn scan(&mut self, session: &str) -> Scan {
+        self.sessions.push(session.to_owned());
+        Scan { owner: self.sessions.len() as u32 - 1, rest: Vec::new() }
+    }
+
+    /// Remembers the records in the next bytes of a session.
+    pub(crate) fn note(&mut self, scan: &mut Scan, bytes: &[u8]) {
+        let head = &bytes[..bytes.len().min(OVERLAP)];
+        scan.rest.extend_from_slice(head);
+        let across = std::mem::take(&mut scan.rest);
+        for id in record_ids(&across).chain(record_ids(bytes)) {
+            self.owners.entry(id).or_insert(scan.owner);
+        }
+        let keep = if bytes.len() >= OVERLAP { bytes } else { &across };
+        scan.rest = keep[keep.len().saturating_sub(OVERLAP)..].to_vec();
+    }
+
+    /// Returns what `file`, of the run that began with `started`, has from another session.
+    pub(crate) fn copied(
+        &mut self,
+        file: &SourceFile,
+        started: Option<&RunStarted>,
+        layout: &Layout,
+    ) -> Option<Known> {
+        let label = |started: &RunStarted| {
+            started.labels.as_ref()?.get(FORKED_FROM_SESSION).map(String::to_owned)
+        };
+        let session = match started {
+            // What was found when the session was first seen holds.
+            Some(started) => {
+                let session = label(started)?;
+                self.load(&session, file.folder(), layout);
+                session
+            }
+            None => self.find(file)?,
+        };
+        let owner = self.sessions.iter().position(|name| *name == session)? as u32;
+        let own = self.owners.iter().filter(|(_, of)| **of == owner).map(|(id, _)| *id);
+        let ids: HashSet<u128> = own.collect();
+        let run = run_of_session("claude", &session);
+        Some(Known::Copied { ids: Arc::new(ids), session, run, is_met: false })
+    }
+
+    /// Finds the session that the first record of a new file was copied from.
+    fn find(&mut self, file: &SourceFile) -> Option<String> {
+        let head = head_of(&file.path).ok()?;
+        let root = record_ids(&head).next()?;
+        if let Some(owner) = self.owners.get(&root) {
+            return self.sessions.get(*owner as usize).cloned();
+        }
+        if !is_older(&head, file.born) {
+            return None;
+        }
+        let root = uuid::Uuid::from_u128(root).hyphenated().to_string();
+        let sibling = siblings(file).into_iter().find(|path| contains(path, root.as_bytes()))?;
+        let session = sibling.file_stem()?.to_str()?.to_owned();
+        self.read(&session, &sibling).ok()?;
+        Some(session)
+    }
+
+    /// Remembers the records of `session`, from its file or from its transcript.
+    fn load(&mut self, session: &str, folder: &Path, layout: &Layout) {
+        if self.sessions.iter().any(|name| name == session) {
+            return;
+        }
+        let path = folder.join(format!("{session}.jsonl"));
+        if self.read(session, &path).is_err() {
+            let transcript = layout.transcript(&run_of_session("claude", session));
+            // Within a transcript foreign records are quoted.
+            let text = fs::read(transcript).unwrap_or_default();
+            let mut scan = self.scan(session);
+            let plain: Vec<u8> = text.into_iter().filter(|byte| *byte != b'\\').collect();
+            self.note(&mut scan, &plain);
+        }
+    }
+
+    fn read(&mut self, session: &str, path: &Path) -> io::Result<()> {
+        let mut file = File::open(path)?;
+        let mut scan = self.scan(session);
+        let mut piece = vec![0; HEAD];
+        loop {
+            match file.read(&mut piece)? {
+                0 => return Ok(()),
+                read => self.note(&mut scan, &piece[..read]),
+            }
+        }
+    }
+}
+
+/// Returns the run that a session goes on from, for its label.
+pub(crate) fn run_label(known: &Known) -> Option<(&str, &RunId)> {
+    match known {
+        Known::Copied { session, run, .. } => Some((session, run)),
+        Known::Read(_) => None,
+    }
+}
+
+fn head_of(path: &Path) -> io::Result<Vec<u8>> {
+    let mut head = Vec::new();
+    File::open(path)?.take(HEAD as u64).read_to_end(&mut head)?;
+    Ok(head)
+}
+
+/// Tells whether the first record was written before the file was.
+fn is_older(head: &[u8], born: SystemTime) -> bool {
+    const KEY: &[u8] = b"\"timestamp\":\"";
+    let Some(at) = memmem::find(head, KEY).map(|at| at + KEY.len()) else { return true };
+    let end = memchr::memchr(b'"', &head[at..]).unwrap_or(0);
+    let time = std::str::from_utf8(&head[at..at + end]).ok();
+    let Some(time) = time.and_then(|time| quipu_event::Timestamp::parse(time).ok()) else {
+        return true;
+    };
+    let born = born.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    let older = i128::from(time.as_micros()) + OLDER.as_micros() as i128;
+    older < born.as_micros() as i128
+}
+
+/// Returns the sessions in the folder of `file` that came to be before it.
+fn siblings(file: &SourceFile) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(file.folder()) else { return Vec::new() };
+    let paths = entries.flatten().map(|entry| entry.path());
+    let is_session = |path: &PathBuf| {
+        *path != file.path && path.extension().is_some_and(|extension| extension == "jsonl")
+    };
+    let is_earlier = |path: &PathBuf| {
+        let born = fs::metadata(path).and_then(|found| found.created().or_else(|_| found.modified()));
+        born.is_ok_and(|born| (born, path) < (file.born, &file.path))
+    };
+    let mut paths: Vec<_> = paths.filter(is_session).filter(is_earlier).collect();
+    paths.sort();
+    paths
+}
+
+fn contains(path: &Path, needle: &[u8]) -> bool {
+    let Ok(mut file) = File::open(path) else { return false };
+    let finder = memmem::Finder::new(needle);
+    let mut piece = vec![0; HEAD];
+    let mut kept = 0;
+    while let Ok(read) = file.read(&mut piece[kept..]) {
+        if read == 0 {
+            break;
+        }
+        let filled = kept + read;
+        if finder.find(&piece[..filled]).is_some() {
+            return true;
+        }
+        kept = filled.min(needle.len() - 1);
+        piece.copy_within(filled - kept..filled, 0);
+    }
+    false
+}

@@ -1,0 +1,193 @@
+//! One file of a session: read on from where it ended, its events made the same way every time.
+//!
+//! A normaliser makes the same events of the same bytes, as long as it is told to settle at the
+//! same places. So a file that was read before is read again from its beginning: the first events
+//! are those that the transcript holds, and are not recorded; the next one is new. Should they
+//! differ, the file is not the one that was read.
+
+use quipu_provider::{Made, Normalizer};
+
+use crate::beside::Beside;
+use crate::delivery::{Delivery, Stop};
+use crate::error::CollectError;
+use crate::history::SourceHistory;
+use crate::input::Input;
+use crate::known::Known;
+use crate::plan::SourceFile;
+use crate::session_run::SessionRun;
+use crate::store::Store;
+
+/// So many bytes are read at a time.
+pub(crate) const PIECE: usize = 256 * 1024;
+
+/// A file that is being read.
+pub(crate) struct Source {
+    file: SourceFile,
+    input: Input,
+    normalizer: Normalizer,
+    delivery: Delivery,
+    /// How many bytes have been taken.
+    position: u64,
+    /// Lines that are recorded elsewhere, and the bytes of a line that has not ended.
+    known: Option<(Known, Vec<u8>)>,
+    made: Vec<Made>,
+}
+
+impl Source {
+    /// Opens `file`, of which the transcript holds `history`; lines of `known` are passed over.
+    pub(crate) fn open(
+        file: SourceFile,
+        store: &Store,
+        history: SourceHistory,
+        known: Option<Known>,
+    ) -> Result<Self, CollectError> {
+        let input = Input::open(&file.path).map_err(|error| CollectError::read(&file.path, error))?;
+        let mut normalizer = Normalizer::new(file.surface, store.kept);
+        if let Some(beside) = Beside::new(&file.path) {
+            normalizer = normalizer.with_companions(Box::new(beside));
+        }
+        Ok(Source {
+            input,
+            normalizer,
+            delivery: Delivery::new(&file, history),
+            position: 0,
+            known: known.map(|known| (known, Vec::new())),
+            made: Vec::new(),
+            file,
+        })
+    }
+
+    /// Takes over what earlier files of this name said, without recording it again.
+    pub(crate) fn remember(&mut self, records: &[(u32, Vec<u8>)]) {
+        for (_, record) in records {
+            self.normalizer.push(record, &mut self.made);
+            self.normalizer.push(b"\n", &mut self.made);
+        }
+        self.normalizer.settle(&mut self.made);
+        self.normalizer.end_input(&mut self.made);
+        self.made.clear();
+    }
+
+    /// Returns how many bytes have been taken.
+    pub(crate) fn position(&self) -> u64 {
+        self.position
+    }
+
+    /// Tells whether the file can grow.
+    pub(crate) fn can_grow(&self) -> bool {
+        self.input.can_grow()
+    }
+
+    /// Returns how many bytes stand behind the last whole record.
+    pub(crate) fn unfinished(&self) -> usize {
+        match &self.known {
+            Some((_, line)) => line.len(),
+            None => self.normalizer.unfinished().len(),
+        }
+    }
+
+    /// Returns how many things are wrong with the file.
+    pub(crate) fn problems(&self) -> u64 {
+        self.normalizer.tally().problem_count
+    }
+
+    /// Takes what the file has more than before. `taken` is shown the bytes as they are taken.
+    pub(crate) fn catch_up(
+        &mut self,
+        run: &mut SessionRun,
+        buffer: &mut [u8],
+        taken: &mut dyn FnMut(&[u8]),
+    ) -> Result<(), Stop> {
+        loop {
+            let settle_at = self.delivery.next_settle();
+            let most = settle_at.map_or(u64::MAX, |at| at.saturating_sub(self.position));
+            let most = usize::try_from(most).unwrap_or(usize::MAX).min(buffer.len());
+            let read = self.read(&mut buffer[..most])?;
+            self.push(&buffer[..read]);
+            self.delivery.deliver(&mut self.made, None, run)?;
+            taken(&buffer[..read]);
+            match settle_at {
+                Some(at) if self.position >= at => self.settle_again(run, at)?,
+                _ if read == 0 => break,
+                _ => {}
+            }
+        }
+        match self.delivery.is_caught_up() {
+            true => Ok(()),
+            false => Err(Stop::Changed("it has become shorter")),
+        }
+    }
+
+    /// Gives what was held back because more might have come.
+    pub(crate) fn settle(&mut self, run: &mut SessionRun) -> Result<(), Stop> {
+        let until = self.normalizer.offset();
+        self.normalizer.settle(&mut self.made);
+        self.delivery.deliver(&mut self.made, Some(until), run)
+    }
+
+    /// Takes the end of the file, as it is now: a last line that is whole counts without its end.
+    pub(crate) fn finish(&mut self, run: &mut SessionRun) -> Result<(), Stop> {
+        if let Some((_, line)) = &mut self.known {
+            let line = std::mem::take(line);
+            self.normalizer.push(&line, &mut self.made);
+        }
+        let until = if self.normalizer.has_whole_tail() {
+            self.normalizer.finish(&mut self.made);
+            self.position
+        } else {
+            let until = self.normalizer.offset();
+            self.normalizer.conclude(&mut self.made);
+            until
+        };
+        self.delivery.deliver(&mut self.made, Some(until), run)
+    }
+
+    fn read(&mut self, buffer: &mut [u8]) -> Result<usize, Stop> {
+        if buffer.is_empty() {
+            return Ok(0);
+        }
+        let read = self.input.read_at(self.position, buffer);
+        let read = read.map_err(|error| CollectError::read(&self.file.path, error))?;
+        self.position += read as u64;
+        Ok(read)
+    }
+
+    /// Settles where that was done before, with the end of the line that the last record stands on.
+    fn settle_again(&mut self, run: &mut SessionRun, at: u64) -> Result<(), Stop> {
+        let mut end = [0];
+        if self.unfinished() > 0
+            && self.input.can_grow()
+            && matches!(self.input.read_at(self.position, &mut end), Ok(1))
+            && end == *b"\n"
+        {
+            self.position += 1;
+            self.push(b"\n");
+            self.delivery.deliver(&mut self.made, None, run)?;
+        }
+        self.normalizer.settle(&mut self.made);
+        self.delivery.deliver(&mut self.made, Some(at), run)?;
+        self.delivery.settled(at);
+        Ok(())
+    }
+
+    /// Takes bytes of the file; lines that are recorded elsewhere are passed over.
+    fn push(&mut self, bytes: &[u8]) {
+        let Some((known, line)) = &mut self.known else {
+            return self.normalizer.push(bytes, &mut self.made);
+        };
+        let mut rest = bytes;
+        while let Some(end) = memchr::memchr(b'\n', rest) {
+            line.extend_from_slice(&rest[..=end]);
+            rest = &rest[end + 1..];
+            if known.is_known(line) {
+                let (offset, len) = (self.normalizer.offset(), line.len() as u64);
+                self.made.extend(known.first_met(offset, len));
+                self.normalizer.skip(len);
+            } else {
+                self.normalizer.push(line, &mut self.made);
+            }
+            line.clear();
+        }
+        line.extend_from_slice(rest);
+    }
+}
