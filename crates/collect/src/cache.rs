@@ -60,6 +60,11 @@ impl Cache {
         (transcript.len() >= entry.transcript).then_some(entry)
     }
 
+    /// Returns whose sessions all files hold that it knows.
+    pub(crate) fn identities(&self) -> Vec<Identity> {
+        self.entries.values().map(Entry::identity).collect()
+    }
+
     /// Notes that the file at `path`, as it stood then, is a part of `run` to its end.
     pub(crate) fn note(
         &mut self,

@@ -103,10 +103,7 @@ impl Collector {
                     *unchanged.entry(found.provider.name).or_default() += 1;
                     known.push((found.provider.name, entry.identity()));
                 }
-                None => {
-                    let identity = Identity::of(&found);
-                    files.push((found, identity));
-                }
+                None => files.extend(Identity::of(&found).map(|identity| (found, identity))),
             }
         }
         let looked_at: Vec<_> = files

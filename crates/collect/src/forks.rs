@@ -9,7 +9,6 @@ use std::collections::{HashMap, HashSet};
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use memchr::memmem;
@@ -87,7 +86,7 @@ impl Forks {
         let own = self.owners.iter().filter(|(_, of)| **of == owner).map(|(id, _)| *id);
         let ids: HashSet<u128> = own.collect();
         let run = run_of_session("claude", &session);
-        Some(Known::Copied { ids: Arc::new(ids), session, run, is_met: false })
+        Some(Known::Copied { ids, session, run, met: None, is_met: false })
     }
 
     /// Finds the session that the first record of a new file was copied from.

@@ -36,16 +36,16 @@ pub(crate) enum Role {
 }
 
 impl Identity {
-    /// Finds out whose session `found` holds.
-    pub(crate) fn of(found: &Found) -> Self {
+    /// Finds out whose session `found` holds; nothing if its first record is not whole yet.
+    pub(crate) fn of(found: &Found) -> Option<Self> {
         let path = plain_form(&found.path);
-        match found.provider.name {
-            "claude" => claude(&path),
-            "codex" => codex(&path, &head_of(found)),
-            "gemini" => gemini(&path, &head_of(found)),
+        Some(match found.provider.name {
+            "claude" => return claude(&path),
+            "codex" => codex(&path, &head_of(found)?),
+            "gemini" => gemini(&path, &head_of(found)?),
             "copilot" => copilot(&path),
             _ => Identity::main(stem(&path)),
-        }
+        })
     }
 
     fn main(session: impl Into<String>) -> Self {
@@ -59,20 +59,21 @@ impl Identity {
 }
 
 /// `<session>.jsonl`, `<session>/subagents/**/agent-<id>.jsonl`, and formerly `agent-<id>.jsonl`.
-fn claude(path: &Path) -> Identity {
-    let Some(id) = stem(path).strip_prefix("agent-") else { return Identity::main(stem(path)) };
+fn claude(path: &Path) -> Option<Identity> {
+    let Some(id) = stem(path).strip_prefix("agent-") else {
+        return Some(Identity::main(stem(path)));
+    };
     let parts: Vec<_> = path.iter().filter_map(|part| part.to_str()).collect();
     if let Some(at) = parts.iter().rposition(|part| *part == "subagents")
         && at > 0
     {
-        return Identity::subagent(id, parts[at - 1]);
+        return Some(Identity::subagent(id, parts[at - 1]));
     }
-    let head = first_line(path, HEAD).unwrap_or_default();
-    let head: Value = serde_json::from_slice(&head).unwrap_or_default();
-    match head["sessionId"].as_str() {
+    let head: Value = serde_json::from_slice(&whole_head(path)?).unwrap_or_default();
+    Some(match head["sessionId"].as_str() {
         Some(parent) if head["isSidechain"] == true => Identity::subagent(id, parent),
         _ => Identity::main(stem(path)),
-    }
+    })
 }
 
 /// The first `session_meta` is the thread's own; one that was begun by another names that one.
@@ -121,12 +122,19 @@ fn stem(path: &Path) -> &str {
 }
 
 /// Returns the first record, or as much of a document's beginning as names its session.
-fn head_of(found: &Found) -> Value {
-    let head = first_line(&found.path, HEAD).unwrap_or_default();
-    match serde_json::from_slice(&head) {
+fn head_of(found: &Found) -> Option<Value> {
+    let head = whole_head(&found.path)?;
+    Some(match serde_json::from_slice(&head) {
         Ok(value) => value,
         Err(_) => session_of_document(&found.path).unwrap_or_default(),
-    }
+    })
+}
+
+/// Returns the first line, if it has ended or needs no end.
+fn whole_head(path: &Path) -> Option<Vec<u8>> {
+    let (line, has_ended) = first_line(path, HEAD).ok()?;
+    let is_whole = || serde_json::from_slice::<serde::de::IgnoredAny>(&line).is_ok();
+    (has_ended || is_whole()).then_some(line)
 }
 
 /// Finds the session's id in a document that goes over many lines.
@@ -147,9 +155,9 @@ mod tests {
     #[test]
     fn a_name_tells_whose_session_it_is() {
         let main = claude(Path::new("/h/.claude/projects/p/s1.jsonl"));
-        assert_eq!(main, Identity::main("s1"));
+        assert_eq!(main, Some(Identity::main("s1")));
         let agent = claude(Path::new("/h/.claude/projects/p/s1/subagents/workflows/w/agent-a.jsonl"));
-        assert_eq!(agent, Identity::subagent("a", "s1"));
+        assert_eq!(agent, Some(Identity::subagent("a", "s1")));
         assert_eq!(copilot(Path::new("/h/session-state/s2/events.jsonl")), Identity::main("s2"));
         assert_eq!(copilot(Path::new("/h/x/session_s_3_1700.json")), Identity::main("s_3"));
         let name = "rollout-2026-01-01T00-00-00-019ddeed-bc6c-7df1-a1b3-f372c7e69cc8_r2";

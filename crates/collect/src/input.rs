@@ -7,8 +7,6 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
-use crate::discover::FileStamp;
-
 /// What a compressed file is called beyond its own name.
 const COMPRESSED: &str = ".zst";
 
@@ -19,7 +17,6 @@ const BETWEEN_TRIES: Duration = Duration::from_millis(50);
 /// A file that is read from its beginning on, and later from where that ended.
 pub(crate) struct Input {
     content: Content,
-    stamp: FileStamp,
 }
 
 enum Content {
@@ -44,11 +41,6 @@ impl Input {
                 opened => return opened,
             }
         }
-    }
-
-    /// Returns how the file stood when it was opened.
-    pub(crate) fn stamp(&self) -> FileStamp {
-        self.stamp
     }
 
     /// Tells whether the file can grow: a compressed one is done.
@@ -84,7 +76,6 @@ fn open_form(path: &Path) -> io::Result<Input> {
     if !metadata.is_file() {
         return Err(io::Error::other("not a regular file"));
     }
-    let stamp = FileStamp::of(&metadata);
     let content = match is_compressed(path) {
         true => {
             let reader = Box::new(zstd::stream::read::Decoder::new(file)?);
@@ -92,7 +83,7 @@ fn open_form(path: &Path) -> io::Result<Input> {
         }
         false => Content::Plain(file),
     };
-    Ok(Input { content, stamp })
+    Ok(Input { content })
 }
 
 /// Tells whether the file at `path` is compressed.
@@ -117,18 +108,21 @@ fn other_form(path: &Path) -> PathBuf {
     name.into()
 }
 
-/// Reads the beginning of the file at `path`: its first line, but no more than `most` bytes.
-pub(crate) fn first_line(path: &Path, most: usize) -> io::Result<Vec<u8>> {
+/// Reads the beginning of the file at `path`: its first line that says anything, but no more than
+/// `most` bytes, and whether the line has ended there.
+pub(crate) fn first_line(path: &Path, most: usize) -> io::Result<(Vec<u8>, bool)> {
     let mut input = Input::open(path)?;
-    let mut line = Vec::new();
+    let mut text = Vec::new();
     let mut piece = vec![0; 16 * 1024];
-    while line.len() < most {
-        let read = input.read_at(line.len() as u64, &mut piece)?;
-        let end = memchr::memchr(b'\n', &piece[..read]);
-        line.extend_from_slice(&piece[..end.unwrap_or(read)]);
-        if read == 0 || end.is_some() && line.iter().any(|byte| !byte.is_ascii_whitespace()) {
-            break;
+    loop {
+        let read = input.read_at(text.len() as u64, &mut piece)?;
+        text.extend_from_slice(&piece[..read]);
+        let start = text.iter().position(|byte| !byte.is_ascii_whitespace()).unwrap_or(text.len());
+        if let Some(end) = memchr::memchr(b'\n', &text[start..]) {
+            return Ok((text[start..start + end].to_vec(), true));
+        }
+        if read == 0 || text.len() >= most {
+            return Ok((text.split_off(start), read > 0));
         }
     }
-    Ok(line)
 }

@@ -1,10 +1,9 @@
 //! Lines that are recorded elsewhere: copied from another session, or read before.
 
 use std::collections::HashSet;
-use std::sync::Arc;
 
 use memchr::memmem;
-use quipu_event::RunId;
+use quipu_event::{Kind, RunId};
 use quipu_provider::{Made, Place};
 
 use crate::history::print_of;
@@ -15,12 +14,13 @@ pub(crate) enum Known {
     /// Those whose record has an id of another session.
     Copied {
         /// The ids of that session's records.
-        ids: Arc<HashSet<u128>>,
+        ids: HashSet<u128>,
         /// That session.
         session: String,
         /// Its run.
         run: RunId,
-        /// Whether such a line has been met.
+        /// Where such a line was first met, until that is told, and whether it was met at all.
+        met: Option<Place>,
         is_met: bool,
     },
     /// Those that say the same, byte for byte, as one that was read before.
@@ -36,14 +36,24 @@ impl Known {
         }
     }
 
-    /// Returns what is to be told when the first of them is met, at `offset`.
-    pub(crate) fn first_met(&mut self, offset: u64, len: u64) -> Option<Made> {
-        let Known::Copied { session, run, is_met, .. } = self else { return None };
-        if std::mem::replace(is_met, true) {
-            return None;
+    /// Notes that one of them was met.
+    pub(crate) fn meet(&mut self, offset: u64, len: u64) {
+        if let Known::Copied { met, is_met, .. } = self
+            && !std::mem::replace(is_met, true)
+        {
+            *met = Some(Place { line: 0, offset, len });
         }
-        let place = Some(Place { line: 0, offset, len });
-        Some(Made { draft: marks::inherited(session, run), place })
+    }
+
+    /// Tells among what was made, from `from` on, that such lines were met: once, and behind the
+    /// beginning of the run.
+    pub(crate) fn tell(&mut self, made: &mut Vec<Made>, from: usize) {
+        let Known::Copied { session, run, met, .. } = self else { return };
+        let Some(first) = made.get(from) else { return };
+        let at = from + usize::from(first.draft.kind == Kind::RunStarted);
+        if let Some(place) = met.take() {
+            made.insert(at, Made { draft: marks::inherited(session, run), place: Some(place) });
+        }
     }
 }
 

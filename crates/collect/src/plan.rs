@@ -1,6 +1,6 @@
 //! Which files make up which session: subagents belong to the session that began them.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -111,6 +111,14 @@ fn order(sources: &mut Vec<SourceFile>) {
     let plain: Vec<PathBuf> =
         sources.iter().map(|s| s.path.clone()).filter(|path| !is_compressed(path)).collect();
     sources.retain(|s| !is_compressed(&s.path) || !plain.contains(&plain_form(&s.path)));
+    // Of two copies the longer one says more.
+    let sizes: Vec<(String, u64)> = sources.iter().map(|s| (s.key(), s.stamp.size)).collect();
+    let mut seen = HashSet::new();
+    sources.retain(|source| {
+        let (key, size) = (source.key(), source.stamp.size);
+        let is_longest = sizes.iter().all(|(other, length)| *other != key || *length <= size);
+        is_longest && seen.insert(key)
+    });
     // A chat that was resumed by a newer version goes on in a file of lines.
     let has_lines = sources.iter().any(|s| s.agent.is_none() && !s.is_document());
     if has_lines {

@@ -74,6 +74,20 @@ impl Reading {
         }
     }
 
+    /// Looks at a file that has been replaced or cut: from its beginning, as if after a restart.
+    pub(crate) fn look_again(
+        &mut self,
+        run: &mut SessionRun,
+        buffer: &mut [u8],
+        taken: &mut dyn FnMut(&[u8]),
+    ) -> Result<(), CollectError> {
+        self.settle(run)?;
+        let mut history = History::read(&self.store.layout.transcript(&self.session.run_id))?;
+        let (session, file, mut forks) = (&self.session, self.file.clone(), Forks::default());
+        *self = Reading::open(&self.store, session, file, &mut history, &mut forks, run)?;
+        self.catch_up(run, buffer, taken)
+    }
+
     /// Takes the file as another one of the same name: what it repeats is not recorded again.
     pub(crate) fn begin_anew(
         &mut self,
@@ -114,6 +128,14 @@ impl Reading {
         match &self.form {
             Form::Lines(source) => source.position(),
             Form::Document(document) => document.position(),
+        }
+    }
+
+    /// Tells whether the file can grow.
+    pub(crate) fn can_grow(&self) -> bool {
+        match &self.form {
+            Form::Lines(source) => source.can_grow(),
+            Form::Document(_) => false,
         }
     }
 

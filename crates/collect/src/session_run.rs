@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use quipu_event::payload::{Counts, Payload, RunCompleted, RunKind, RunStarted, Status, TokenCounts};
+use quipu_event::payload::{Agent, Counts, Payload, RunCompleted, RunKind, RunStarted, Status, TokenCounts};
 use quipu_event::{Draft, Kind, RunIdentity, Timestamp};
 use quipu_journal::{Recorder, RecordError};
 
@@ -74,16 +74,6 @@ impl SessionRun {
         &self.usage
     }
 
-    /// Tells whether a beginning has been recorded.
-    pub(crate) fn has_started(&self) -> bool {
-        self.started.is_some()
-    }
-
-    /// Returns the recorder, if anything has been recorded since the run was last closed.
-    pub(crate) fn recorder(&self) -> Option<&Recorder> {
-        self.recorder.as_ref()
-    }
-
     /// Records what an agent's file says. `from_main` tells whether the main agent speaks.
     pub(crate) fn record(&mut self, draft: Draft, from_main: bool) -> Result<(), CollectError> {
         let draft = match draft.kind {
@@ -94,7 +84,9 @@ impl SessionRun {
         self.open()?;
         if draft.kind != Kind::RunStarted && self.started.is_none() {
             let named = RunStarted::new(self.provider, RunKind::Session);
-            let started = RunStarted { session_id: Some(self.session.clone()), ..named };
+            let provider = Some(self.provider.to_owned());
+            let agent = Some(Agent { provider, ..Agent::default() });
+            let started = RunStarted { agent, session_id: Some(self.session.clone()), ..named };
             let beginning = self.begin(date(run_started(&started), draft.timestamp));
             self.write(beginning)?;
         } else if self.has_ended {

@@ -121,8 +121,7 @@ impl Source {
     /// Gives what was held back because more might have come.
     pub(crate) fn settle(&mut self, run: &mut SessionRun) -> Result<(), Stop> {
         let until = self.normalizer.offset();
-        self.normalizer.settle(&mut self.made);
-        self.delivery.deliver(&mut self.made, Some(until), run)
+        self.release(run, until)
     }
 
     /// Takes the end of the file, as it is now: a last line that is whole counts without its end.
@@ -139,7 +138,21 @@ impl Source {
             self.normalizer.conclude(&mut self.made);
             until
         };
+        self.tell_known();
         self.delivery.deliver(&mut self.made, Some(until), run)
+    }
+
+    /// Gives what is held back, the file having been read to `until`.
+    fn release(&mut self, run: &mut SessionRun, until: u64) -> Result<(), Stop> {
+        self.normalizer.settle(&mut self.made);
+        self.tell_known();
+        self.delivery.deliver(&mut self.made, Some(until), run)
+    }
+
+    fn tell_known(&mut self) {
+        if let Some((known, _)) = &mut self.known {
+            known.tell(&mut self.made, 0);
+        }
     }
 
     fn read(&mut self, buffer: &mut [u8]) -> Result<usize, Stop> {
@@ -164,8 +177,7 @@ impl Source {
             self.push(b"\n");
             self.delivery.deliver(&mut self.made, None, run)?;
         }
-        self.normalizer.settle(&mut self.made);
-        self.delivery.deliver(&mut self.made, Some(at), run)?;
+        self.release(run, at)?;
         self.delivery.settled(at);
         Ok(())
     }
@@ -181,10 +193,12 @@ impl Source {
             rest = &rest[end + 1..];
             if known.is_known(line) {
                 let (offset, len) = (self.normalizer.offset(), line.len() as u64);
-                self.made.extend(known.first_met(offset, len));
+                known.meet(offset, len);
                 self.normalizer.skip(len);
             } else {
+                let from = self.made.len();
                 self.normalizer.push(line, &mut self.made);
+                known.tell(&mut self.made, from);
             }
             line.clear();
         }

@@ -1,5 +1,6 @@
 //! `quipu collect`: the sessions that agents left on this machine, each a run, each event once.
 
+mod following;
 mod progress;
 mod since;
 mod summary;
@@ -32,6 +33,7 @@ use summary::Summary;
 #[command(after_help = "Examples:\n  \
     quipu collect\n  \
     quipu collect --provider claude --since 7d\n  \
+    quipu collect --follow\n  \
     quipu collect --dry-run\n  \
     quipu collect --home /mnt/backup/home/me --json | jq .totals")]
 pub(crate) struct Args {
@@ -44,6 +46,9 @@ pub(crate) struct Args {
     /// Only sessions that changed since T: 7d, 12h, 30m, 2026-11-01 or 2026-11-01T08:00:00Z
     #[arg(long, value_name = "T")]
     since: Option<Since>,
+    /// Go on: record what agents write while they write it, until Ctrl-C
+    #[arg(short, long, conflicts_with = "dry_run")]
+    follow: bool,
     /// Only say what there is to collect
     #[arg(long)]
     dry_run: bool,
@@ -73,6 +78,9 @@ pub(crate) fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
     let mut collector = Collector::new(store, &homes, &providers(&args.providers));
     if let Some(Since(time)) = args.since {
         collector = collector.since(time);
+    }
+    if args.follow {
+        return following::follow(context, &collector);
     }
     let plan = collector.plan();
     if args.dry_run {

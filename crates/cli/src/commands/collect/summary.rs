@@ -178,7 +178,7 @@ fn tell_nothing(screen: Screen, collector: &Collector) {
     }
 }
 
-fn totals_json(totals: &Totals) -> Value {
+pub(super) fn totals_json(totals: &Totals) -> Value {
     json!({
         "new": totals.new, "grown": totals.grown, "same": totals.same, "failed": totals.failed,
         "files": totals.files, "unchanged_files": totals.unchanged_files, "bytes": totals.bytes,
@@ -195,7 +195,7 @@ fn report_json(report: &SessionReport) -> Value {
 }
 
 /// Returns an error with what caused it.
-fn chain(error: &dyn std::error::Error) -> String {
+pub(super) fn chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();
     while let Some(cause) = source {

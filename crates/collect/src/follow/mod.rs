@@ -1,0 +1,97 @@
+//! Sessions as they grow: what an agent writes is in the transcript a moment later.
+//!
+//! The kernel says which file has changed. A slow look at everything is the safety net, and all
+//! there is where the kernel says nothing (network file systems, too many folders).
+
+mod live;
+mod watch;
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use quipu_event::RunId;
+
+use crate::batch::Observer;
+use crate::collector::Collector;
+use crate::error::CollectError;
+use live::Live;
+use watch::{News, Watch};
+
+/// A file that has been silent for so long gives what it holds back.
+const SILENCE: Duration = Duration::from_micros(700);
+/// So often everything is looked at, whatever the kernel says.
+const LOOK: Duration = Duration::from_secs(20);
+/// So often where the kernel says nothing.
+const LOOK_BLIND: Duration = Duration::from_secs(1);
+/// So long at most until somebody who asks for the end is heard.
+const HEARING: Duration = Duration::from_millis(200);
+
+/// Is told how following goes on.
+pub trait FollowObserver: Observer {
+    /// Everything there was has been collected; from now on it is news.
+    fn caught_up(&self);
+    /// Changes below `folder` are not told by the kernel, so it is looked at every second.
+    fn blind(&self, folder: &std::path::Path, reason: &str);
+    /// Events of a session have been recorded.
+    fn news(&self, news: &SessionNews);
+    /// A session could not be recorded.
+    fn failed(&self, path: &std::path::Path, error: &CollectError);
+}
+
+/// What is new in a session.
+#[derive(Clone, Debug)]
+pub struct SessionNews {
+    /// The run it is recorded as.
+    pub run_id: RunId,
+    /// Whose session it is.
+    pub provider: &'static str,
+    /// The agent's own name for it.
+    pub session: String,
+    /// The file that has grown.
+    pub path: PathBuf,
+    /// How many events were recorded.
+    pub events: u64,
+}
+
+impl Collector {
+    /// Collects everything there is, then what comes, until `stop` is set.
+    ///
+    /// At the end everything complete is drained and every run that is open is ended.
+    pub fn follow(
+        &self,
+        stop: &AtomicBool,
+        observer: &dyn FollowObserver,
+    ) -> Result<(), CollectError> {
+        // Whatever happens while the rest is collected is heard afterwards.
+        let mut watch = Watch::new(self.roots(), observer)?;
+        self.collect(self.plan(), as_observer(observer));
+        let mut live = Live::new(self, observer);
+        observer.caught_up();
+        let mut next_look = Instant::now() + LOOK;
+        while !stop.load(Ordering::Relaxed) {
+            let patience = if live.is_unsettled() { SILENCE } else { HEARING };
+            match watch.next(patience) {
+                News::Changed(paths) => paths.iter().for_each(|path| live.look_at(path)),
+                News::Lost => live.look_at_all(),
+                News::Silence => {}
+            }
+            live.settle(SILENCE);
+            if Instant::now() >= next_look {
+                watch.renew(observer);
+                live.look_at_all();
+                live.retire();
+                next_look = Instant::now() + if watch.is_blind() { LOOK_BLIND } else { LOOK };
+            }
+        }
+        if let News::Changed(paths) = watch.next(Duration::ZERO) {
+            paths.iter().for_each(|path| live.look_at(path));
+        }
+        live.end();
+        Ok(())
+    }
+}
+
+fn as_observer(observer: &dyn FollowObserver) -> &dyn Observer {
+    observer
+}
