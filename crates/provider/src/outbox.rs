@@ -64,9 +64,16 @@ impl Stamp {
 pub(crate) struct Scraps {
     raw: Option<Raw>,
     place: Option<Place>,
+    /// Whether a record has no other event than the one that is not finished.
+    is_owed: bool,
 }
 
 impl Scraps {
+    /// Tells whether there is a record of which nothing is told if this is not.
+    pub(crate) fn is_owed(&self) -> bool {
+        self.is_owed
+    }
+
     /// Returns the bytes of the records so far, if they are kept.
     pub(crate) fn bytes(&self) -> Option<&Arc<Vec<u8>>> {
         match &self.raw {
@@ -153,6 +160,16 @@ impl<'a> Outbox<'a> {
     /// Returns what lies at `place` beside the input, if that can be had.
     pub(crate) fn companion(&self, place: &str) -> Option<Vec<u8>> {
         self.queue.companions.as_ref()?.body(place)
+    }
+
+    /// Tells whether the record's bytes have found their event.
+    pub(crate) fn is_carried(&self) -> bool {
+        self.carried
+    }
+
+    /// Tells whether anything has been put into the slot that is being filled.
+    pub(crate) fn has_filled(&self) -> bool {
+        self.filling.as_ref().is_some_and(|(made, _)| !made.is_empty())
     }
 
     /// Sees to it that the record is not lost.
@@ -253,7 +270,11 @@ impl<'a> Outbox<'a> {
     pub(crate) fn absorb(&mut self, scraps: &mut Scraps) {
         let Some(record) = self.record else { return };
         scraps.place.get_or_insert(record.place);
-        if !std::mem::replace(&mut self.carried, true) && self.queue.kept == KeptBytes::Full {
+        if std::mem::replace(&mut self.carried, true) {
+            return;
+        }
+        scraps.is_owed = true;
+        if self.queue.kept == KeptBytes::Full {
             match &mut scraps.raw {
                 Some(raw) => raw.extend(record.exact),
                 None => scraps.raw = Some(record.raw()),

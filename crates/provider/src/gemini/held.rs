@@ -18,10 +18,23 @@ const LONG: usize = 64 * 1024;
 pub(super) struct Held {
     pub(super) id: Option<String>,
     source: Source,
-    pub(super) slot: Slot,
+    /// Where the rest of it is to be told, if there may be any.
+    pub(super) slot: Option<Slot>,
     /// How many places had been reserved before its own.
     pub(super) rank: usize,
     pub(super) scraps: Scraps,
+    /// Whether it has been told, at least in part.
+    pub(super) is_told: bool,
+    /// How it left things, once it has been told.
+    pub(super) left: Option<Last>,
+}
+
+/// How things stand after a message.
+#[derive(Clone)]
+pub(super) enum Last {
+    Well,
+    Interrupted,
+    Failed(String),
 }
 
 /// Where the JSON of a message is.
@@ -39,7 +52,9 @@ impl Held {
         (slot, rank): (Slot, usize),
         scraps: Scraps,
     ) -> Self {
-        let mut held = Held { id, source: Source::Own("".into()), slot, rank, scraps };
+        let (source_kept, slot) = (Source::Own("".into()), Some(slot));
+        let mut held =
+            Held { id, source: source_kept, slot, rank, scraps, is_told: false, left: None };
         held.keep(source);
         held
     }
@@ -57,12 +72,31 @@ impl Held {
         }
     }
 
-    /// Hands it on to be told, with its bytes.
-    pub(super) fn tell(self, tell: impl FnOnce(Option<String>, Slot, Scraps, &Fields<'_>)) {
-        let Held { id, source, slot, scraps, .. } = self;
+    /// Tells whether a later version is no other than this one.
+    pub(super) fn is_same(&self, later: &str) -> bool {
+        match renewed(self.source(), later) {
+            Some(whole) => *whole == *self.source(),
+            None => later == self.source(),
+        }
+    }
+
+    /// Hands it on to be told, with its bytes; `stays` if it may be written once more.
+    pub(super) fn tell(
+        &mut self,
+        stays: bool,
+        tell: impl FnOnce(Option<String>, Scraps, &Fields<'_>),
+    ) {
+        let scraps = std::mem::take(&mut self.scraps);
         let bytes = scraps.bytes().cloned().unwrap_or_default();
-        let source = source.within(&bytes);
-        tell(id, slot, scraps, &fields_of(source));
+        let source = std::mem::replace(&mut self.source, Source::Own("".into()));
+        tell(self.id.clone(), scraps, &fields_of(source.within(&bytes)));
+        if stays {
+            // The bytes have gone with the event.
+            self.source = match source {
+                Source::Own(source) => Source::Own(source),
+                kept @ Source::Kept(_) => Source::Own(kept.within(&bytes).into()),
+            };
+        }
     }
 
     fn source(&self) -> &str {

@@ -7,8 +7,10 @@
 //! - `json` (`--output-format json`): the last reply, the tokens and, if it failed, the error.
 //! - `session`: a chat is not a log but a state that is written again and again: a message comes
 //!   anew with its tokens and its tool calls, a checkpoint replaces all of them, a rewind takes
-//!   some back. Only the last state is told, at the end of the input; what was taken back is a
-//!   `system` event of its own (`message_dropped`, `rewound`, `checkpoint`), tokens included.
+//!   some back. Only the state is told in which the input has ended or fallen silent; what was
+//!   taken back before is a `system` event of its own (`message_dropped`, `rewound`,
+//!   `checkpoint`), tokens included. Of a message that goes on after it was told, only what is
+//!   new is told, tokens as a difference; if nothing is, the record is `repeated`.
 //!   A message that is written again without its tokens, thoughts or calls keeps them. Calls that
 //!   are gathered in one message are told with the replies that made them.
 //!   Thoughts stand before the text and the text before the tool calls, as the file has them.
@@ -17,8 +19,10 @@ mod files;
 mod held;
 mod report;
 mod retelling;
+mod rewriting;
 mod session;
 mod stream;
+mod told;
 mod usage;
 mod wire;
 

@@ -1,4 +1,7 @@
-//! The last state of a chat, told message by message.
+//! The state of a chat, told message by message.
+//!
+//! A message that was told and has been written again is told as far as it is new
+//! ([`super::told`]).
 //!
 //! Calls and answers stand in the same message, and the answers once more in the next. They are
 //! paired here and not by [`crate::calls`], because every message is told at the place where it
@@ -6,12 +9,12 @@
 
 use std::collections::{HashMap, HashSet};
 
-use quipu_event::payload::{
-    ErrorReport, Message, RunCompleted, Status, ToolCall, ToolResult, ToolStatus, Usage,
-};
+use quipu_event::payload::{ErrorReport, Message, ToolCall, ToolResult, ToolStatus, Usage};
 use quipu_event::{BlockContent, ContentBlock, Fidelity, Json, Kind, Purpose, Timestamp};
 use serde_json::json;
 
+use super::held::Last;
+use super::told::Told;
 use super::usage;
 use super::wire::{Answer, Part, ToolCallRecord, exit_code, parts, short, status_of, text_of};
 use super::wire::{thought, tool_call, tool_use};
@@ -43,21 +46,28 @@ pub(super) fn is_only_answers(message: &Fields<'_>) -> bool {
 }
 
 /// What has been told so far, as far as it matters for the rest.
-pub(super) struct Retelling<'a> {
+#[derive(Default)]
+pub(super) struct Retelling {
     /// The first model that replied.
     pub(super) model: Option<String>,
     /// Where the agent works, as it was told itself.
     pub(super) cwd: Option<String>,
     /// When the last call ended.
     pub(super) last_end: Option<Timestamp>,
-    subagent: Option<&'a str>,
+    /// The id of the chat, if it is a subagent's.
+    pub(super) subagent: Option<String>,
+    /// The ids of the replies that calls belong to, if they are written down with earlier ones.
+    pub(super) homes: HashMap<String, String>,
+    /// Whether messages may still be written again.
+    pub(super) remembers: bool,
     calls: HashMap<String, OpenCall>,
     answered: HashSet<String>,
-    /// The ids of the replies that calls belong to, if they are written down with earlier ones.
-    homes: HashMap<String, String>,
     /// Such calls that wait for their reply.
     waiting: HashMap<String, Vec<ToolCallRecord>>,
-    last: Last,
+    /// What has been told of messages, by their ids.
+    told: HashMap<String, Told>,
+    /// How the message at hand leaves things.
+    left: Option<Last>,
 }
 
 struct OpenCall {
@@ -66,65 +76,52 @@ struct OpenCall {
     time: Option<Timestamp>,
 }
 
-/// How things stood after the last message.
-enum Last {
-    Well,
-    Interrupted,
-    Failed(String),
-}
-
-impl<'a> Retelling<'a> {
-    pub(super) fn new(subagent: Option<&'a str>, homes: HashMap<String, String>) -> Self {
-        Retelling {
-            model: None,
-            cwd: None,
-            last_end: None,
-            subagent,
-            calls: HashMap::new(),
-            answered: HashSet::new(),
-            homes,
-            waiting: HashMap::new(),
-            last: Last::Well,
-        }
+impl Retelling {
+    /// Tells whether there are calls of a reply that stand elsewhere.
+    pub(super) fn awaits(&self, id: Option<&str>) -> bool {
+        id.is_some_and(|id| self.waiting.contains_key(id))
     }
 
-    /// Tells one message.
-    pub(super) fn tell(&mut self, id: Option<String>, fields: &Fields<'_>, out: &mut Outbox<'_>) {
+    /// Tells what is new in one message; returns how that leaves things, if it does at all.
+    pub(super) fn tell(
+        &mut self,
+        id: Option<String>,
+        fields: &Fields<'_>,
+        is_owed: bool,
+        out: &mut Outbox<'_>,
+    ) -> Option<Last> {
         let stamp = self.stamp(fields.time("timestamp"));
         let kind = fields.text("type");
+        let told = id.as_ref().and_then(|id| self.told.remove(id));
+        let is_again = told.is_some();
+        let mut told = told.unwrap_or_default();
         match kind.as_deref() {
-            Some("gemini") => self.reply(id, fields, &stamp, out),
-            Some("user") => self.user(id, fields, &stamp, out),
-            Some("error") => self.error(fields, &stamp, out),
-            Some(level @ ("info" | "warning")) => self.notice(level, fields, &stamp, out),
+            Some("gemini") => self.reply(id.clone(), fields, (&mut told, is_again), &stamp, out),
+            Some("user") => self.user(id.clone(), fields, (&mut told, is_again), &stamp, out),
+            Some("error") => self.error(fields, &mut told, &stamp, out),
+            Some(level @ ("info" | "warning")) => {
+                self.notice(level, fields, &mut told, &stamp, out);
+            }
+            _ if is_again => {}
             _ => {
                 let facts = json!({ "message_id": id, "message_type": kind });
                 out.system(&stamp, "unknown_message", facts);
             }
         }
-    }
-
-    /// Returns how the chat ended: it has no end of its own, so the last message has to tell.
-    pub(super) fn end(self) -> RunCompleted {
-        let (status, error) = match self.last {
-            Last::Failed(error) => (Status::Failed, Some(error)),
-            Last::Interrupted => (Status::Aborted, None),
-            Last::Well => (Status::Succeeded, None),
-        };
-        RunCompleted { status: Some(status), error, ..RunCompleted::default() }
-    }
-
-    /// Notes that the last prompt got no reply and was taken back.
-    pub(super) fn cut_short(&mut self) {
-        if let Last::Well = self.last {
-            self.last = Last::Interrupted;
+        if is_owed && !out.has_filled() {
+            out.system(&stamp, "repeated", json!({ "message_id": id }));
         }
+        if let Some(id) = id.filter(|_| self.remembers) {
+            self.told.insert(id, told);
+        }
+        self.left.take()
     }
 
     fn reply(
         &mut self,
         id: Option<String>,
         fields: &Fields<'_>,
+        (told, is_again): (&mut Told, bool),
         stamp: &Stamp,
         out: &mut Outbox<'_>,
     ) {
@@ -137,7 +134,7 @@ impl<'a> Retelling<'a> {
                 part => blocks.extend(block(part)),
             }
         }
-        for recorded in self.recorded_calls(id.as_deref(), fields) {
+        for recorded in self.recorded_calls(id.as_deref(), fields, is_again) {
             // What was done with a call says more than the call alone.
             match calls.iter_mut().find(|call| call.id.is_some() && call.id == recorded.id) {
                 Some(call) => *call = recorded,
@@ -150,49 +147,71 @@ impl<'a> Retelling<'a> {
             blocks.push(tool_use(&call.name, call_id, &call.args));
         }
         let usage = fields.fields("tokens").map(|tokens| usage::of_message(&tokens));
-        let is_empty = blocks.is_empty();
-        if !is_empty {
+        let is_empty = blocks.is_empty() && !told.has_said();
+        let blocks = told.news(blocks, self.remembers);
+        if !blocks.is_empty() {
             let (model, message_id) = (model.clone(), id.clone());
             let reply = Message { model, message_id, ..Message::assistant(blocks) };
             out.message(stamp, Kind::MessageAssistant, reply);
-        } else if usage.is_none() {
+        } else if usage.is_none() && !is_again {
             out.system(stamp, "metadata", json!({ "message_id": id, "message_type": "gemini" }));
         }
-        if let Some(usage) = usage {
+        if let Some(usage) = usage.and_then(|usage| told.more_usage(usage)) {
             out.usage(stamp, &Usage { model, message_id: id, ..usage });
         }
-        self.tool_calls(calls, stamp, out);
+        self.tool_calls(calls, told, stamp, out);
         if is_empty {
             // Calls are written down when they have ended: this one was to have some.
-            self.last = Last::Interrupted;
+            self.left = Some(Last::Interrupted);
         }
     }
 
     /// Returns the calls of a reply, with those that an earlier one has for it.
-    fn recorded_calls(&mut self, id: Option<&str>, fields: &Fields<'_>) -> Vec<ToolCallRecord> {
-        let mut own = id.and_then(|id| self.waiting.remove(id)).unwrap_or_default();
+    fn recorded_calls(
+        &mut self,
+        id: Option<&str>,
+        fields: &Fields<'_>,
+        is_again: bool,
+    ) -> Vec<ToolCallRecord> {
+        let mut awaited = id.and_then(|id| self.waiting.remove(id)).unwrap_or_default();
+        let mut own = Vec::new();
         for call in fields.items("toolCalls").into_iter().filter_map(tool_call) {
             match call.id.as_ref().and_then(|call_id| self.homes.remove(call_id)) {
                 Some(home) => self.waiting.entry(home).or_default().push(call),
                 None => own.push(call),
             }
         }
-        own
+        // Calls without ids are told apart by their number, which they keep.
+        let (first, then) =
+            if is_again { (&mut own, &mut awaited) } else { (&mut awaited, &mut own) };
+        first.append(then);
+        std::mem::take(first)
     }
 
     /// Tells all calls of a reply, then all answers.
-    fn tool_calls(&mut self, calls: Vec<ToolCallRecord>, stamp: &Stamp, out: &mut Outbox<'_>) {
-        self.last = Last::Well;
+    fn tool_calls(
+        &mut self,
+        calls: Vec<ToolCallRecord>,
+        told: &mut Told,
+        stamp: &Stamp,
+        out: &mut Outbox<'_>,
+    ) {
+        let mut answered = Vec::new();
+        self.left = Some(Last::Well);
         for call in &calls {
             self.call(call, stamp, out);
         }
         for call in calls {
             let call_id = call.id.unwrap_or_default();
             if call.is_cancelled || call.answer.is_none() && call.status.is_none() {
-                self.last = Last::Interrupted;
+                self.left = Some(Last::Interrupted);
             }
             let Some(status) = call.status else { continue };
             self.last_end = self.last_end.max(call.time);
+            if told.answered.contains(&call_id) {
+                continue;
+            }
+            answered.push(call_id.clone());
             let answer = call.answer.unwrap_or_else(|| Answer {
                 call_id: None,
                 name: None,
@@ -206,6 +225,7 @@ impl<'a> Retelling<'a> {
                 out.system(&stamp, "subagent_completed", facts);
             }
         }
+        told.answered.extend(answered);
     }
 
     fn call(&mut self, call: &ToolCallRecord, stamp: &Stamp, out: &mut Outbox<'_>) {
@@ -268,6 +288,7 @@ impl<'a> Retelling<'a> {
         &mut self,
         id: Option<String>,
         fields: &Fields<'_>,
+        (told, is_again): (&mut Told, bool),
         stamp: &Stamp,
         out: &mut Outbox<'_>,
     ) {
@@ -288,48 +309,69 @@ impl<'a> Retelling<'a> {
                 part => blocks.extend(block(part)),
             }
         }
-        let has_answers = !answers.is_empty();
+        let (has_answers, mut answered) = (!answers.is_empty(), Vec::new());
         for (number, answer) in answers.into_iter().enumerate() {
             let made_up = || format!("{}#{number}", id.as_deref().unwrap_or_default());
             let call_id = answer.call_id.clone().unwrap_or_else(made_up);
             let status = status_of(&answer);
-            if !self.answered.contains(&call_id) {
-                self.last = Last::Well;
+            if told.answered.contains(&call_id) {
+                continue;
             }
+            if !self.answered.contains(&call_id) {
+                self.left = Some(Last::Well);
+            }
+            answered.push(call_id.clone());
             self.answer(call_id, answer, status, stamp, out);
         }
-        if let Some(kind) = context {
+        told.answered.extend(answered);
+        if let Some(kind) = context.filter(|kind| told.note.as_deref() != Some(*kind)) {
+            told.note = Some(kind.to_owned());
             out.system(stamp, "context", json!({ "topic": kind }));
         }
-        if !blocks.is_empty() || context.is_none() && !has_answers {
+        let is_silent = blocks.is_empty() && (context.is_some() || has_answers);
+        let blocks = told.news(blocks, self.remembers);
+        if !blocks.is_empty() || !is_silent && !is_again {
             let blocks = blocks.into_iter().map(|block| block.with_purpose(Purpose::Prompt));
             let prompt = Message { message_id: id, ..Message::user(blocks.collect()) };
             out.message(stamp, Kind::MessageUser, prompt);
             // It waits for a reply.
-            self.last = Last::Interrupted;
+            self.left = Some(Last::Interrupted);
         }
     }
 
-    fn error(&mut self, fields: &Fields<'_>, stamp: &Stamp, out: &mut Outbox<'_>) {
+    fn error(&mut self, fields: &Fields<'_>, told: &mut Told, stamp: &Stamp, out: &mut Outbox<'_>) {
         let message = short(&text_of(fields.get("content")));
-        self.last = Last::Failed(message.clone());
+        self.left = Some(Last::Failed(message.clone()));
+        if told.note.replace(message.clone()).as_ref() == Some(&message) {
+            return;
+        }
         let (code, category) = ("agent_error".to_owned(), "session".to_owned());
         let report = ErrorReport { code, category, message, ..ErrorReport::default() };
         out.error(stamp, &report);
     }
 
-    fn notice(&mut self, level: &str, fields: &Fields<'_>, stamp: &Stamp, out: &mut Outbox<'_>) {
+    fn notice(
+        &mut self,
+        level: &str,
+        fields: &Fields<'_>,
+        told: &mut Told,
+        stamp: &Stamp,
+        out: &mut Outbox<'_>,
+    ) {
         let message = short(&text_of(fields.get("content")));
+        if told.note.replace(message.clone()).as_ref() == Some(&message) {
+            return;
+        }
         let facts = json!({ "level": level, "message": message });
         if message.starts_with("Request cancelled") {
-            self.last = Last::Interrupted;
+            self.left = Some(Last::Interrupted);
             return out.system(stamp, "interrupted", facts);
         }
         out.system(stamp, "notice", facts);
     }
 
     fn stamp(&self, time: Option<Timestamp>) -> Stamp {
-        match self.subagent {
+        match &self.subagent {
             Some(id) => Stamp::of_subagent(id, time),
             None => Stamp::at(time),
         }

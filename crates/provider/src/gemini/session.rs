@@ -1,14 +1,17 @@
-//! Chats on disk: keeps the state that their records write, and tells it at the end.
+//! Chats on disk: keeps the state that their records write, and tells it when nothing else comes.
 //!
-//! A message keeps the place of its first record whatever is written of it later. Nothing is told
-//! while more may come: a rewind or a checkpoint may take back any message and its tokens.
+//! A message keeps the place of its first record whatever is written of it later, until it is
+//! told. Nothing is told while more may come: a rewind or a checkpoint may take back any message
+//! and its tokens. What was told stays told, and only what is new is told of it later.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
+use quipu_event::payload::{RunCompleted, Status};
 use serde_json::json;
 
-use super::held::Held;
-use super::retelling::{Retelling, is_only_answers, is_prompt, told_types};
+use super::held::{Held, Last};
+use super::retelling::{Retelling, told_types};
+use super::rewriting::New;
 use crate::normalizer::Normalize;
 use crate::opening::Opening;
 use crate::outbox::{Outbox, Scraps, Stamp};
@@ -33,42 +36,30 @@ pub(super) fn likeness(record: &Record<'_>) -> Likeness {
 
 /// A chat as far as it has been read.
 pub(super) struct Session {
-    opening: Opening,
-    has_header: bool,
+    pub(super) opening: Opening,
+    /// What the header said, but for the messages, once there was one.
+    pub(super) header: Option<BTreeMap<String, String>>,
     /// The id of the chat, if it is a subagent's.
     subagent: Option<String>,
-    messages: Vec<Held>,
+    pub(super) messages: Vec<Held>,
     /// Where among them a message stands, by its id.
-    places: HashMap<String, usize>,
+    pub(super) places: HashMap<String, usize>,
     /// What checkpoints left out: a chat that is resumed forgets everything, and then recalls it.
-    dropped: HashMap<String, Held>,
+    pub(super) dropped: HashMap<String, Held>,
     /// How many places have been reserved.
     ranks: usize,
     /// Calls that are written down with an earlier reply than their own: with which, and whose.
     homes: HashMap<String, (String, String)>,
     /// Whether the last prompt was taken back before anybody replied.
-    was_cut_short: bool,
-}
-
-/// A message of a checkpoint.
-struct New<'a> {
-    source: &'a str,
-    fields: Fields<'a>,
-    id: Option<String>,
-}
-
-impl<'a> New<'a> {
-    fn read(message: Value<'a>) -> Self {
-        let fields = message.fields().unwrap_or_default();
-        New { source: message.source(), id: fields.string("id"), fields }
-    }
+    pub(super) was_cut_short: bool,
+    retelling: Retelling,
 }
 
 impl Session {
     pub(super) fn new() -> Self {
         Session {
             opening: Opening::new("gemini", "session"),
-            has_header: false,
+            header: None,
             subagent: None,
             messages: Vec::new(),
             places: HashMap::new(),
@@ -76,6 +67,7 @@ impl Session {
             ranks: 0,
             homes: HashMap::new(),
             was_cut_short: false,
+            retelling: Retelling::default(),
         }
     }
 
@@ -84,7 +76,12 @@ impl Session {
         self.opening.begin(start);
         self.opening.begin(fields.time("lastUpdated"));
         let session_id = fields.string("sessionId");
-        if std::mem::replace(&mut self.has_header, true) {
+        let messages: Vec<_> = fields.items("messages").into_iter().map(New::read).collect();
+        let header = facts_of(fields);
+        if let Some(before) = self.header.replace(header) {
+            if self.opening.is_put() && fields.has("messages") {
+                return self.version(&before, fields, messages, out);
+            }
             let facts = json!({ "session_id": session_id, "resumed": true });
             out.system(&self.stamp(fields), "session_started", facts);
         } else {
@@ -97,14 +94,13 @@ impl Session {
             self.opening.started.session_id = session_id;
             self.opening.absorb(out);
         }
-        for message in fields.items("messages") {
-            let New { source, fields, id } = New::read(message);
+        for New { source, fields, id } in messages {
             self.hold(source, &fields, id, out);
         }
     }
 
     /// Keeps a message, in the place of an earlier one with its id.
-    fn hold(
+    pub(super) fn hold(
         &mut self,
         source: &str,
         fields: &Fields<'_>,
@@ -116,7 +112,12 @@ impl Session {
             self.note_homes(place, fields);
             if let Some(earlier) = self.messages.get_mut(place) {
                 out.absorb(&mut earlier.scraps);
-                return earlier.renew(source);
+                earlier.renew(source);
+                if earlier.slot.is_none() {
+                    self.ranks += 1;
+                    (earlier.slot, earlier.rank) = (Some(out.reserve()), self.ranks);
+                }
+                return;
             }
         }
         self.was_cut_short = false;
@@ -136,7 +137,7 @@ impl Session {
     ///
     /// An agent that is driven by an editor writes all calls of a turn into one message, while
     /// the replies that made them stand behind it.
-    fn note_homes(&mut self, place: usize, fields: &Fields<'_>) {
+    pub(super) fn note_homes(&mut self, place: usize, fields: &Fields<'_>) {
         let behind = self.messages.get(place + 1..).unwrap_or_default();
         let is_reply = |held: &&Held| held.fields().text("type").as_deref() == Some("gemini");
         let home = behind.iter().rev().find(is_reply).and_then(|held| held.id.as_ref());
@@ -151,15 +152,13 @@ impl Session {
         }
     }
 
-    /// Returns the replies that calls belong to, as far as those are still to be told.
-    fn take_homes(&mut self) -> HashMap<String, String> {
-        let places = std::mem::take(&mut self.places);
-        let homes = std::mem::take(&mut self.homes).into_iter();
-        let is_behind = |(with, home): &(String, String)| {
-            places.get(home).zip(places.get(with)).is_some_and(|(home, with)| home > with)
-        };
-        let homes = homes.filter(|(_, pair)| is_behind(pair));
-        homes.map(|(call_id, (_, home))| (call_id, home)).collect()
+    /// Returns the replies that calls belong to, as far as those are there.
+    fn homes(&self) -> HashMap<String, String> {
+        let place = |id: &String| self.places.get(id);
+        let homes = self.homes.iter().filter(|(_, (with, home))| {
+            place(home).zip(place(with)).is_some_and(|(home, with)| home > with)
+        });
+        homes.map(|(call_id, (_, home))| (call_id.clone(), home.clone())).collect()
     }
 
     fn next_rank(&mut self) -> usize {
@@ -167,129 +166,70 @@ impl Session {
         self.ranks
     }
 
-    /// Gives up the place of a message for one behind all others.
-    fn move_behind(&mut self, message: &mut Held, out: &mut Outbox<'_>) {
-        out.fill(message.slot, Scraps::default(), |_| {});
-        message.slot = out.reserve();
+    /// Gives up the place of a message, if it has one, for one behind all others.
+    pub(super) fn move_behind(&mut self, message: &mut Held, out: &mut Outbox<'_>) {
+        if let Some(slot) = message.slot {
+            out.fill(slot, Scraps::default(), |_| {});
+        }
+        message.slot = Some(out.reserve());
         message.rank = self.next_rank();
     }
 
-    fn push(&mut self, message: Held) {
+    pub(super) fn push(&mut self, message: Held) {
         if let Some(id) = &message.id {
             self.places.insert(id.clone(), self.messages.len());
         }
         self.messages.push(message);
     }
 
-    /// Takes back a message and all behind it; if nobody knows the message, all there are.
-    fn rewind(&mut self, id: &str, out: &mut Outbox<'_>) {
-        let from = self.places.get(id).copied().unwrap_or(0);
-        let dropped = self.messages.split_off(from.min(self.messages.len()));
-        let facts = json!({ "message_id": id, "dropped": dropped.len() });
-        for message in dropped {
-            if let Some(id) = &message.id {
-                self.places.remove(id);
+    /// Tells what is new of all messages; `stays` if more may come. Returns how things stand.
+    fn tell(&mut self, stays: bool, out: &mut Outbox<'_>) -> Last {
+        let mut dropped = std::mem::take(&mut self.dropped);
+        for message in dropped.values_mut() {
+            self.drop_message(message, "checkpoint", out);
+        }
+        if stays {
+            self.dropped = dropped;
+        }
+        let homes = self.homes();
+        let retelling = &mut self.retelling;
+        retelling.subagent.clone_from(&self.subagent);
+        (retelling.homes, retelling.remembers) = (homes, stays);
+        let mut last = Last::Well;
+        for mut message in std::mem::take(&mut self.messages) {
+            let slot = message.slot.take();
+            let awaited = || retelling.awaits(message.id.as_deref()).then(|| out.reserve());
+            if let Some(slot) = slot.or_else(awaited) {
+                let mut left = None;
+                message.tell(stays, |id, scraps, fields| {
+                    let is_owed = scraps.is_owed();
+                    out.fill(slot, scraps, |out| left = retelling.tell(id, fields, is_owed, out));
+                });
+                message.is_told = true;
+                message.left = left.or(message.left);
             }
-            self.drop_message(message, "rewound", out);
-        }
-        out.system(&self.stamp(&Fields::default()), "rewound", facts);
-    }
-
-    fn set(&mut self, set: &Fields<'_>, out: &mut Outbox<'_>) {
-        if let Some(messages) = set.get("messages").filter(|messages| messages.is_list()) {
-            return self.checkpoint(set, &messages.items(), out);
-        }
-        let fields: Vec<_> = set.iter().map(|(field, _)| field).collect();
-        match self.messages.last_mut() {
-            // Every message is followed by the time at which it was written.
-            Some(last) if fields == ["lastUpdated"] => out.absorb(&mut last.scraps),
-            _ => {
-                let session_id = &mut self.opening.started.session_id;
-                *session_id = session_id.take().or_else(|| set.string("sessionId"));
-                out.system(&self.stamp(set), "metadata", json!({ "fields": fields }));
+            if let Some(left) = &message.left {
+                last = left.clone();
             }
-        }
-    }
-
-    /// Replaces all messages; those that were there keep their places as long as the order holds.
-    fn checkpoint(&mut self, set: &Fields<'_>, messages: &[Value<'_>], out: &mut Outbox<'_>) {
-        let messages: Vec<_> = messages.iter().map(|message| New::read(*message)).collect();
-        let count = messages.len();
-        let recalled = messages.iter().filter_map(|message| message.id.as_ref());
-        let recalled = recalled.filter(|id| self.dropped.contains_key(*id)).count();
-        let (mut kept, dropped) = self.keep(&messages, out);
-        let facts = json!({
-            "messages": count,
-            "dropped": dropped,
-            "recalled": (recalled > 0).then_some(recalled),
-        });
-        out.system(&self.stamp(set), "checkpoint", facts);
-        let mut last_rank = Some(0);
-        for New { source, fields, id } in messages {
-            let earlier = id.as_ref().and_then(|id| kept.remove(id));
-            let Some(mut held) = earlier else {
-                // A new message is behind all that were there, unless it says nothing new.
-                let is_known = id.as_ref().is_some_and(|id| self.places.contains_key(id));
-                last_rank = last_rank.filter(|_| is_known || is_only_answers(&fields));
-                self.hold(source, &fields, id, out);
-                continue;
-            };
-            last_rank = last_rank.filter(|rank| held.rank > *rank).map(|_| held.rank);
-            if last_rank.is_none() {
-                self.move_behind(&mut held, out);
-            }
-            held.renew(source);
-            self.push(held);
-        }
-    }
-
-    /// Empties the chat for a checkpoint; returns what that repeats, and how many it does not.
-    fn keep(
-        &mut self,
-        messages: &[New<'_>],
-        out: &mut Outbox<'_>,
-    ) -> (HashMap<String, Held>, usize) {
-        let ids: HashSet<_> = messages.iter().filter_map(|message| message.id.as_ref()).collect();
-        let (mut kept, mut dropped) = (HashMap::new(), 0);
-        self.places.clear();
-        let before = std::mem::take(&mut self.messages);
-        if let Some(last) = before.last().filter(|last| is_prompt(&last.fields())) {
-            self.was_cut_short |= last.id.as_ref().is_none_or(|id| !ids.contains(id));
-        }
-        for id in ids.iter().copied() {
-            kept.extend(self.dropped.remove_entry(id));
-        }
-        for message in before {
-            match message.id.clone() {
-                Some(id) if ids.contains(&id) => drop(kept.insert(id, message)),
-                Some(id) => {
-                    dropped += 1;
-                    self.dropped.insert(id, message);
-                }
-                None => {
-                    dropped += 1;
-                    self.drop_message(message, "checkpoint", out);
-                }
+            if stays {
+                self.messages.push(message);
             }
         }
-        (kept, dropped)
+        self.note_beginning();
+        last
     }
 
-    /// Tells of a message that was taken back; its bytes are kept there.
-    fn drop_message(&self, message: Held, reason: &str, out: &mut Outbox<'_>) {
-        message.tell(|id, slot, scraps, fields| {
-            let facts = json!({
-                "message_id": id,
-                "message_type": fields.text("type"),
-                "reason": reason,
-                "total_tokens": fields.fields("tokens").and_then(|tokens| tokens.count("total")),
-            });
-            let stamp = self.stamp(fields);
-            out.fill(slot, scraps, |out| out.system(&stamp, "message_dropped", facts));
-        });
+    /// Takes over what the messages tell about the run.
+    fn note_beginning(&mut self) {
+        if let Some(end) = self.retelling.last_end {
+            self.opening.begin(Some(end));
+        }
+        let started = &mut self.opening.started;
+        started.cwd = started.cwd.take().or_else(|| self.retelling.cwd.clone());
+        self.opening.agent.model.clone_from(&self.retelling.model);
     }
 
-    fn stamp(&self, fields: &Fields<'_>) -> Stamp {
+    pub(super) fn stamp(&self, fields: &Fields<'_>) -> Stamp {
         let times = ["timestamp", "startTime", "lastUpdated"];
         let time = times.into_iter().find_map(|key| fields.time(key));
         match &self.subagent {
@@ -317,34 +257,30 @@ impl Normalize for Session {
         }
     }
 
-    /// Does nothing: what looks final may still be taken back.
-    fn settle(&mut self, _: &mut Outbox<'_>) {}
+    fn settle(&mut self, out: &mut Outbox<'_>) {
+        self.tell(true, out);
+        self.opening.put(out);
+    }
 
     fn finish(&mut self, out: &mut Outbox<'_>) {
-        for (_, message) in std::mem::take(&mut self.dropped) {
-            self.drop_message(message, "checkpoint", out);
-        }
-        let homes = self.take_homes();
-        let mut retelling = Retelling::new(self.subagent.as_deref(), homes);
-        for message in std::mem::take(&mut self.messages) {
-            message.tell(|id, slot, scraps, fields| {
-                out.fill(slot, scraps, |out| retelling.tell(id, fields, out));
-            });
-        }
-        if self.was_cut_short {
-            retelling.cut_short();
-        }
-        if let Some(end) = retelling.last_end {
-            self.opening.begin(Some(end));
-        }
-        let started = &mut self.opening.started;
-        started.cwd = started.cwd.take().or_else(|| retelling.cwd.take());
-        self.opening.agent.model = retelling.model.take();
-        self.opening.complete(out, retelling.end());
+        // A chat has no end of its own, so the last message has to tell.
+        let (status, error) = match self.tell(false, out) {
+            Last::Failed(error) => (Status::Failed, Some(error)),
+            Last::Well if !self.was_cut_short => (Status::Succeeded, None),
+            Last::Well | Last::Interrupted => (Status::Aborted, None),
+        };
+        let end = RunCompleted { status: Some(status), error, ..RunCompleted::default() };
+        self.opening.complete(out, end);
     }
 }
 
 fn call_ids(message: &Fields<'_>) -> HashSet<String> {
     let calls = message.items("toolCalls").into_iter().filter_map(Value::fields);
     calls.filter_map(|call| call.string("id")).collect()
+}
+
+/// Returns what a header says beside its messages.
+fn facts_of(header: &Fields<'_>) -> BTreeMap<String, String> {
+    let facts = header.iter().filter(|(name, _)| *name != "messages");
+    facts.map(|(name, value)| (name.to_owned(), value.source().to_owned())).collect()
 }
