@@ -115,7 +115,7 @@ pub(crate) fn same(wrong: &mut Vec<String>, what: &str, actual: u64, expected: &
 }
 
 /// Returns the folder of recorded files, if there is one.
-fn fixtures() -> Option<PathBuf> {
+pub(crate) fn fixtures() -> Option<PathBuf> {
     let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/fixtures");
     let folder = std::env::var_os("QUIPU_FIXTURES").map_or(beside, PathBuf::from);
     if !folder.is_dir() {

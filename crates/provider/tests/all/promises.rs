@@ -13,7 +13,7 @@ use crate::case;
 use crate::reading::{blocks, call_of, lines, payloads, read, read_in_pieces};
 
 /// Returns the foreign bytes kept beside drafts, line by line, and how often each stands there.
-fn kept_lines(made: &[Made]) -> BTreeMap<Vec<u8>, usize> {
+pub(crate) fn kept_lines(made: &[Made]) -> BTreeMap<Vec<u8>, usize> {
     let mut kept = BTreeMap::new();
     for raw in made.iter().filter_map(|made| made.draft.raw.as_ref()) {
         for line in raw.bytes().unwrap().split(|byte| *byte == b'\n') {

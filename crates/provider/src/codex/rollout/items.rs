@@ -78,18 +78,21 @@ impl Rollout {
         let mut blocks = Vec::new();
         let mut is_given = false;
         if let Some(text) = item.string("content") {
-            is_given = self.speech.note(Sort::Text, &text);
-            let is_new = !is_given;
-            blocks.extend(is_new.then(|| ContentBlock::text(Fidelity::AgentEmitted, text)));
+            let rest = self.speech.note(Sort::Text, &text);
+            is_given = rest.is_none();
+            blocks.extend(rest.map(|rest| ContentBlock::text(Fidelity::AgentEmitted, rest)));
         }
         for part in item.items("content") {
             let Some(fields) = part.fields() else { continue };
             let content = match fields.string("text").or_else(|| fields.string("refusal")) {
-                Some(text) if self.speech.note(Sort::Text, &text) => {
-                    is_given = true;
-                    continue;
-                }
-                Some(text) => BlockContent::Text { text },
+                Some(text) => match self.speech.note(Sort::Text, &text) {
+                    Some(rest) if rest.len() == text.len() => BlockContent::Text { text },
+                    Some(rest) => BlockContent::Text { text: rest.to_owned() },
+                    None => {
+                        is_given = true;
+                        continue;
+                    }
+                },
                 None => BlockContent::Other {
                     block_type: fields.string("type").unwrap_or_default(),
                     content: Some(part.json()),
@@ -112,8 +115,15 @@ impl Rollout {
         let (mut parts, mut content) = (texts(item, "summary"), texts(item, "content"));
         let had_parts = !parts.is_empty() || !content.is_empty();
         // Events tell the summary, or the reasoning itself, or both.
-        parts.retain(|part| !self.speech.note(Sort::Thinking, part));
-        content.retain(|part| !self.speech.note(Sort::Thinking, part));
+        for list in [&mut parts, &mut content] {
+            list.retain_mut(|part| {
+                let rest = self.speech.note(Sort::Thinking, part).map(str::len);
+                if let Some(rest) = rest.filter(|rest| *rest < part.len()) {
+                    *part = part[part.len() - rest..].to_owned().into();
+                }
+                rest.is_some()
+            });
+        }
         if had_parts && parts.is_empty() && content.is_empty() {
             return self.speech.repeat(out, stamp);
         }

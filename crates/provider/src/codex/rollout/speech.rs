@@ -23,7 +23,7 @@ pub(super) struct Speech {
     /// What items of this turn have said before any event did, to know late repetitions.
     said: HashSet<u64>,
     /// What replies of this turn have taken from events, whose items may still come.
-    given: HashSet<u64>,
+    given: Vec<(Sort, String)>,
 }
 
 struct OpenReply {
@@ -54,18 +54,18 @@ impl Speech {
         &mut open.reply
     }
 
-    /// Notes that an item says `text`; returns whether a reply has taken it from an event already.
-    pub(super) fn note(&mut self, sort: Sort, text: &str) -> bool {
-        let print = twins::fingerprint(sort, text);
-        if self.given.remove(&print) {
-            return true;
+    /// Notes that an item says `text`; returns what no reply has taken from an event already.
+    pub(super) fn note<'t>(&mut self, sort: Sort, text: &'t str) -> Option<&'t str> {
+        if let Some(from) = twins::take_given(&mut self.given, sort, text) {
+            return text.get(from..).filter(|rest| !rest.is_empty());
         }
+        let print = twins::fingerprint(sort, text);
         let is_told =
             self.open.as_mut().is_some_and(|open| twins::settle(&mut open.told, sort, text));
         if !is_told {
             self.said.insert(print);
         }
-        false
+        Some(text)
     }
 
     /// Keeps the bytes of a record that says nothing new.

@@ -4,7 +4,6 @@
 //! Mostly both say the same, but the event may leave out what the item says to the agent alone.
 //! Which of the two comes first depends on the version; either may be missing.
 
-use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use quipu_event::{BlockContent, ContentBlock};
@@ -64,16 +63,32 @@ pub(super) fn is_said_in(blocks: &[ContentBlock], sort: Sort, text: &str) -> boo
 }
 
 /// Puts what was told among `blocks`, where it was told, and notes it in `given`.
-pub(super) fn fold(blocks: &mut Vec<ContentBlock>, told: Vec<Told>, given: &mut HashSet<u64>) {
+pub(super) fn fold(
+    blocks: &mut Vec<ContentBlock>,
+    told: Vec<Told>,
+    given: &mut Vec<(Sort, String)>,
+) {
     let is_silent = blocks.is_empty();
     // From behind, so that places stay what they were.
     for Told { at, block } in told.into_iter().rev() {
         let Some((sort, text)) = said_by(&block.content) else { continue };
         if is_silent || !text.is_empty() {
-            given.insert(fingerprint(sort, text));
+            given.push((sort, text.to_owned()));
             blocks.insert(at.min(blocks.len()), block);
         }
     }
+}
+
+/// Returns from where on an item's `text` has not been given, if any of it was.
+///
+/// That is its end if it says nothing more.
+pub(super) fn take_given(given: &mut Vec<(Sort, String)>, sort: Sort, text: &str) -> Option<usize> {
+    let find = |is_same: fn(&str, &str) -> bool| {
+        given.iter().position(|(other, given)| *other == sort && is_same(given, text))
+    };
+    let place = find(|given, text| given == text).or_else(|| find(is_alike))?;
+    let (_, given) = given.swap_remove(place);
+    Some(if text.starts_with(&given) { given.len() } else { text.len() })
 }
 
 /// Returns what makes a text equal to another.
