@@ -46,6 +46,9 @@ static ALL: LazyLock<Vec<File>> = LazyLock::new(|| {
         for (provider, name) in FILES {
             let mut paths = Vec::new();
             gather(&home.join("providers").join(provider).join(name), &mut paths);
+            for agent in fs::read_dir(home.join("recorded")).into_iter().flatten() {
+                gather_sessions(&agent.unwrap().path(), provider, &mut paths);
+            }
             for path in paths {
                 let (title, surface) = (path.display().to_string(), surface(provider, name));
                 files.push(File { title, surface, input: fs::read(path).unwrap() });
@@ -58,6 +61,19 @@ static ALL: LazyLock<Vec<File>> = LazyLock::new(|| {
 /// Returns the files that are not too large.
 fn files(at_most: usize) -> Vec<&'static File> {
     ALL.iter().filter(|file| file.input.len() <= at_most).collect()
+}
+
+/// Adds the session files that runs of a provider's agents have left in their homes.
+fn gather_sessions(agent: &Path, provider: &str, paths: &mut Vec<PathBuf>) {
+    let home = match provider {
+        "gemini" => ".gemini/tmp/project/chats".to_owned(),
+        "codex" => ".codex/sessions".to_owned(),
+        "copilot" => ".copilot/session-state".to_owned(),
+        provider => format!(".{provider}/projects"),
+    };
+    for run in fs::read_dir(agent).into_iter().flatten() {
+        gather(&run.unwrap().path().join("home").join(&home), paths);
+    }
 }
 
 fn gather(folder: &Path, paths: &mut Vec<PathBuf>) {
@@ -128,7 +144,7 @@ pub(crate) fn sum(made: &[Made], names_late: bool) -> Sum {
             }
             Payload::Message(mut message) => {
                 message.message_id.take_if(|_| names_late);
-                add_said(&mut sum, &kind, &message);
+                add_said(&mut sum, &kind, &message, names_late);
             }
             _ => {}
         }
@@ -136,12 +152,16 @@ pub(crate) fn sum(made: &[Made], names_late: bool) -> Sum {
     sum
 }
 
-fn add_said(sum: &mut Sum, kind: &Kind, message: &Message) {
+fn add_said(sum: &mut Sum, kind: &Kind, message: &Message, is_in_parts: bool) {
     let key = (kind.as_str().to_owned(), message.message_id.clone());
     let (text_said, thought) = sum.said.entry(key).or_default();
     for block in &message.blocks {
         match &block.content {
             BlockContent::Text { text } => text_said.push_str(text),
+            // Its parts are put together with empty lines if they come together.
+            BlockContent::Thinking { thinking, .. } if is_in_parts => {
+                thought.push_str(&thinking.replace('\n', ""));
+            }
             BlockContent::Thinking { thinking, .. } => thought.push_str(thinking),
             _ => {}
         }
@@ -174,14 +194,15 @@ pub(crate) fn difference(settled: &Sum, whole: &Sum) -> Vec<String> {
             other.map(|id| format!("{what} {id}: {:?} {:?}", settled.get(id), whole.get(id))),
         );
     }
-    let keys = settled.said.keys().chain(whole.said.keys());
-    for key in keys.filter(|key| settled.said.get(*key) != whole.said.get(*key)) {
-        let (settled, whole) = (settled.said.get(key), whole.said.get(key));
-        wrong.push(format!(
-            "said {key:?}: {:.400?}, should be {:.400?}",
-            format!("{settled:?}"),
-            format!("{whole:?}")
-        ));
+    let keys: BTreeSet<_> = settled.said.keys().chain(whole.said.keys()).collect();
+    for key in keys {
+        let of = |sum: &Sum| sum.said.get(key).cloned().unwrap_or_default();
+        let ((text, thought), (whole_text, whole_thought)) = (of(settled), of(whole));
+        for (settled, whole) in [(text, whole_text), (thought, whole_thought)] {
+            if let Some((settled, whole)) = where_different(&settled, &whole) {
+                wrong.push(format!("said {key:?}: …{settled:?}, should be …{whole:?}"));
+            }
+        }
     }
     let kept = settled.kept.keys().chain(whole.kept.keys());
     for line in kept.filter(|line| settled.kept.get(*line) != whole.kept.get(*line)) {
@@ -189,6 +210,15 @@ pub(crate) fn difference(settled: &Sum, whole: &Sum) -> Vec<String> {
         wrong.push(format!("kept {times:?}: {:.200}", line.escape_ascii().to_string()));
     }
     wrong
+}
+
+/// Returns a little of two texts from where they are different.
+fn where_different(one: &str, other: &str) -> Option<(String, String)> {
+    let mut pairs = one.chars().zip(other.chars());
+    let same = pairs.position(|(one, other)| one != other);
+    let same = same.unwrap_or_else(|| one.chars().count().min(other.chars().count()));
+    let rest = |text: &str| text.chars().skip(same).take(80).collect();
+    (one != other).then(|| (rest(one), rest(other)))
 }
 
 #[test]
