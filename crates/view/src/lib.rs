@@ -2,8 +2,9 @@
 //!
 //! A view takes one event after the other and answers with a value. It neither knows nor cares
 //! whether the events come from a file, from a live subscription or from a test, so a live screen
-//! and a replay cannot differ. Two views so far: [`tree`], the steps of a run with their
-//! iterations, attempts and child runs, and [`summary`], its counts, durations and tokens.
+//! and a replay cannot differ. Three views so far: [`tree`], the steps of a run with their
+//! iterations, attempts and child runs, [`summary`], its counts, durations and tokens, and
+//! [`entries`], its events as records of a structured log.
 //!
 //! # Promises
 //!
@@ -18,6 +19,13 @@
 //! - Tokens are summed over `usage` events only.
 //! - A summary does not grow with the iterations of a loop.
 //! - Summaries of several runs add up.
+//! - Every entry has a complete envelope.
+//! - Entries of a source are numbered from one without gaps.
+//! - An entry has one of nine types.
+//! - No event fails to become entries.
+//! - The adapter of a run never changes.
+//! - A source is main or a subagent.
+//! - Entries of a source are in order of time.
 //!
 //! # What it refuses to do
 //!
@@ -47,10 +55,12 @@
 //! # Ok::<(), quipu_event::LineError>(())
 //! ```
 
+pub mod entries;
 mod path;
 mod reading;
 pub mod summary;
 pub mod tree;
 
+pub use entries::{Entries, Entry, EntryOptions, EntryType, TranscriptSummary};
 pub use summary::Summary;
 pub use tree::{RunTree, TreeBuilder};

@@ -3,10 +3,12 @@
 //! - `transcript`: short lines → events, for all other modules
 //! - `tree`, `foreign`, `join`, `render`: the tree, by what is asked of it
 //! - `structure`: random runs, rebuilt from their events
+//! - `entries`: events as records of a structured log
 //! - `summary`: counts, durations, tokens
 //! - `robustness`: whatever a line may hold
 
 mod all {
+    mod entries;
     mod foreign;
     mod join;
     mod render;
