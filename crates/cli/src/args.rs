@@ -39,6 +39,10 @@ pub(crate) struct Global {
     /// When to use colour [default: auto; or QUIPU_COLOR, or `color` in quipu.toml]
     #[arg(long, global = true, value_name = "WHEN", help_heading = "Global options")]
     pub(crate) color: Option<ColorChoice>,
+    /// Append what is recorded to FILE, as log records for other tools: one JSON object per line
+    /// [or QUIPU_LOG_FILE, or `log_file` in quipu.toml]
+    #[arg(long, global = true, value_name = "FILE", help_heading = "Global options")]
+    pub(crate) log_file: Option<PathBuf>,
     /// Say more on stderr; twice for everything
     #[arg(short, long, global = true, action = ArgAction::Count, help_heading = "Global options")]
     pub(crate) verbose: u8,

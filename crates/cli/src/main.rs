@@ -20,6 +20,8 @@ use mimalloc::MiMalloc;
 use args::Args;
 use commands::Command;
 use exit::Exit;
+use format::count;
+use logging::TranscriptLog;
 use output::Screen;
 use settings::Settings;
 
@@ -32,6 +34,7 @@ static ALLOCATOR: MiMalloc = MiMalloc;
 struct Context {
     settings: Settings,
     screen: Screen,
+    log: TranscriptLog,
 }
 
 fn main() -> ExitCode {
@@ -52,8 +55,14 @@ fn run(args: Args) -> anyhow::Result<Exit> {
         return commands::mcp_serve::run(args);
     }
     let settings = Settings::load(&args.global)?;
-    logging::start(args.global.verbose);
+    let log_file = settings.log_file.value.as_deref().filter(|_| args.command.records());
+    let log = logging::start(args.global.verbose, log_file)?;
     let screen = Screen::new(settings.color.value, args.global.json);
-    let context = Context { settings, screen };
-    commands::dispatch(context, args.command)
+    let mut context = Context { settings, screen, log };
+    let outcome = commands::dispatch(&context, args.command);
+    match context.log.end() {
+        0 => {}
+        lost => screen.note(format_args!("the log file lacks {}", count::of(lost, "record"))),
+    }
+    outcome
 }

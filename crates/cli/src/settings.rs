@@ -29,6 +29,8 @@ pub(crate) struct Settings {
     pub(crate) durability: Setting<Durability>,
     pub(crate) mask: Setting<MaskChoice>,
     pub(crate) mask_env: Setting<Vec<String>>,
+    /// Where what is recorded is logged for other tools.
+    pub(crate) log_file: Setting<Option<PathBuf>>,
     /// Programs, models and addresses of agents, by provider.
     pub(crate) providers: Setting<BTreeMap<String, ProviderSettings>>,
     /// MCP servers whose tools workflows can use, by name.
@@ -116,6 +118,7 @@ struct SettingsFile {
     durability: Option<String>,
     mask: Option<MaskChoice>,
     mask_env: Option<Vec<String>>,
+    log_file: Option<PathBuf>,
     providers: Option<BTreeMap<String, ProviderTable>>,
     plugins: Option<BTreeMap<String, PluginTable>>,
 }
@@ -154,9 +157,9 @@ impl Settings {
             })?),
             None => None,
         };
-        let at_file = |storage: PathBuf| match path.parent() {
-            Some(dir) => dir.join(storage),
-            None => storage,
+        let at_file = |named: PathBuf| match path.parent() {
+            Some(dir) => dir.join(named),
+            None => named,
         };
         let plugins = file.plugins.map(|tables| plugins::configured(tables, &path)).transpose()?;
         Ok(Settings {
@@ -190,6 +193,12 @@ impl Settings {
                 variable("QUIPU_MASK_ENV", |text| Ok(split_names(text)))?,
                 file.mask_env.map(|value| (value, from_file(&path))),
                 Vec::new(),
+            ),
+            log_file: pick(
+                global.log_file.clone().map(|value| (Some(value), Source::Flag("--log-file"))),
+                variable("QUIPU_LOG_FILE", |text| Ok(Some(PathBuf::from(text))))?,
+                file.log_file.map(|value| (Some(at_file(value)), from_file(&path))),
+                None,
             ),
             providers: pick(
                 None,

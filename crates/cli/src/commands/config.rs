@@ -56,14 +56,16 @@ fn rows(settings: &Settings) -> Vec<Row<'_>> {
     fn row<'a, T>(name: &'static str, setting: &'a Setting<T>, value: String) -> Row<'a> {
         Row { name, value, from: &setting.from }
     }
-    let Settings { file: _, storage, color, durability, mask, mask_env, providers, plugins } =
-        settings;
+    let Settings { file: _, storage, color, durability, mask, mask_env, log_file, .. } = settings;
+    let Settings { providers, plugins, .. } = settings;
+    let log_path = log_file.value.as_deref().map(|path| path.display().to_string());
     vec![
         row("storage", storage, storage.value.display().to_string()),
         row("color", color, word(&color.value)),
         row("durability", durability, durability_text(durability.value)),
         row("mask", mask, word(&mask.value)),
         row("mask_env", mask_env, mask_env.value.join(",")),
+        row("log_file", log_file, log_path.unwrap_or_default()),
         row("providers", providers, names(providers.value.keys())),
         row("plugins", plugins, names(plugins.value.keys())),
     ]

@@ -57,32 +57,40 @@ pub(crate) enum Command {
     McpServe(mcp_serve::Args),
 }
 
+impl Command {
+    /// Tells whether the command records runs, so that there is something to log.
+    pub(crate) fn records(&self) -> bool {
+        use Command::{Collect, Demo, Exec, Import, Record, Resume, Run};
+        matches!(self, Demo(_) | Run(_) | Resume(_) | Record(_) | Collect(_) | Exec(_) | Import(_))
+    }
+}
+
 /// Runs one command.
-pub(crate) fn dispatch(context: Context, command: Command) -> anyhow::Result<Exit> {
+pub(crate) fn dispatch(context: &Context, command: Command) -> anyhow::Result<Exit> {
     match command {
-        Command::Demo(args) => demo::run(&context, args),
-        Command::Validate(args) => validate::run(&context, args),
-        Command::Run(args) => run::run(&context, args),
-        Command::Resume(args) => resume::run(&context, args),
-        Command::Status(args) => status::run(&context, args),
-        Command::Record(args) => record::run(&context, args),
-        Command::Collect(args) => collect::run(&context, args),
-        Command::Exec(args) => exec::run(&context, args),
-        Command::Import(args) => import::run(&context, args),
-        Command::Watch(args) => watch::run(&context, args),
-        Command::Normalize(args) => normalize::run(&context, args),
-        Command::Ls(args) => ls::run(&context, args),
-        Command::Show(args) => show::run(&context, args),
-        Command::Tree(args) => tree::run(&context, args),
-        Command::Tail(args) => tail::run(&context, args),
-        Command::Stats(args) => stats::run(&context, args),
-        Command::Mcp(args) => mcp::run(&context, args),
-        Command::Verify(args) => verify::run(&context, args),
-        Command::Repair(args) => repair::run(&context, args),
-        Command::Schema(args) => schema::run(&context, args),
-        Command::Config(args) => config::run(&context, args),
-        Command::Completions(args) => completions::run(&context, args),
-        Command::Man(args) => man::run(&context, args),
+        Command::Demo(args) => demo::run(context, args),
+        Command::Validate(args) => validate::run(context, args),
+        Command::Run(args) => run::run(context, args),
+        Command::Resume(args) => resume::run(context, args),
+        Command::Status(args) => status::run(context, args),
+        Command::Record(args) => record::run(context, args),
+        Command::Collect(args) => collect::run(context, args),
+        Command::Exec(args) => exec::run(context, args),
+        Command::Import(args) => import::run(context, args),
+        Command::Watch(args) => watch::run(context, args),
+        Command::Normalize(args) => normalize::run(context, args),
+        Command::Ls(args) => ls::run(context, args),
+        Command::Show(args) => show::run(context, args),
+        Command::Tree(args) => tree::run(context, args),
+        Command::Tail(args) => tail::run(context, args),
+        Command::Stats(args) => stats::run(context, args),
+        Command::Mcp(args) => mcp::run(context, args),
+        Command::Verify(args) => verify::run(context, args),
+        Command::Repair(args) => repair::run(context, args),
+        Command::Schema(args) => schema::run(context, args),
+        Command::Config(args) => config::run(context, args),
+        Command::Completions(args) => completions::run(context, args),
+        Command::Man(args) => man::run(context, args),
         Command::McpServe(args) => mcp_serve::run(&args),
     }
 }

@@ -72,6 +72,8 @@ pub(crate) fn load(context: &Context, path: &Path) -> anyhow::Result<Workflow> {
 pub(crate) fn fly(context: &Context, workflow: Workflow, flight: Flight) -> anyhow::Result<Exit> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let screen = context.screen;
+    let layout = flight.record.then(|| context.settings.layout());
+    let log = layout.and_then(|layout| context.log.follow(&layout, &flight.run.run_id));
     ending::announce(context, &workflow, &flight);
     let watch = Arc::new(Watch::new(screen, flight.quiet));
     let person = at_the_terminal(&watch, flight.may_ask);
@@ -96,6 +98,7 @@ pub(crate) fn fly(context: &Context, workflow: Workflow, flight: Flight) -> anyh
     watch.finish();
     // Work that did not stop when it was told to must not keep the program.
     runtime.shutdown_background();
+    drop(log);
     let report = report?.masked(&secrets);
     // A reader that went away early does not change what the run came to.
     let _ = ending::tell(context, &name, &report, &watch, started.elapsed(), flight.quiet);

@@ -27,6 +27,8 @@ mod kill;
 mod lifecycle;
 /// A run on a real terminal: what stays, what moves, and what is left when it is over.
 mod live;
+/// What is recorded, as log records in a file for other tools.
+mod log_file;
 /// Runs listed, newest first, by their heads and tails.
 mod ls;
 /// Transcripts for agents, through a real MCP client; and the pipe to the tools of a run.

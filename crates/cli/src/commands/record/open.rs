@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use quipu_emit::FollowingRun;
 use quipu_event::payload::RunKind;
 use quipu_event::{Event, Payload, RunId, RunIdentity};
 use quipu_journal::{
@@ -21,6 +22,8 @@ pub(super) struct Opened {
     pub(super) title: Title,
     /// What the run held already.
     pub(super) summary: Summary,
+    /// Logs what is recorded for as long as it is kept.
+    pub(super) log: Option<FollowingRun>,
 }
 
 /// Opens what `args` ask for.
@@ -30,19 +33,25 @@ pub(super) fn open(context: &Context, args: &Args) -> anyhow::Result<Opened> {
     if args.append {
         reopen(context, args, &layout, options)
     } else {
-        create(args, &layout, options)
+        create(context, args, &layout, options)
     }
 }
 
-fn create(args: &Args, layout: &Layout, options: Options) -> anyhow::Result<Opened> {
+fn create(
+    context: &Context,
+    args: &Args,
+    layout: &Layout,
+    options: Options,
+) -> anyhow::Result<Opened> {
     let run_id = match &args.id {
         Some(id) => RunId::parse(id).map_err(|error| UserError::new(error.to_string()))?,
         None => RunId::random(),
     };
     let parent_run_id = args.parent.as_deref().map(|run| find_run(layout, run)).transpose()?;
     let recorder = Recorder::create(layout, RunIdentity { run_id, parent_run_id }, options)?;
+    let log = context.log.follow(layout, &recorder.run().run_id);
     let title = title(args, None);
-    Ok(Opened { recorder, title, summary: Summary::default() })
+    Ok(Opened { recorder, title, summary: Summary::default(), log })
 }
 
 fn reopen(
@@ -52,6 +61,8 @@ fn reopen(
     options: Options,
 ) -> anyhow::Result<Opened> {
     let run_id = find_run(layout, args.id.as_deref().unwrap_or_default())?;
+    // Followed first: what reopening records is news too.
+    let log = context.log.follow(layout, &run_id);
     let (recorder, recovery) = Recorder::reopen(layout, &run_id, options)?;
     context.screen.note(found_text(&recovery));
     let title = title(args, look_at(layout, &run_id)?.first.as_deref());
@@ -59,7 +70,7 @@ fn reopen(
     for event in Reader::open(recorder.path())?.filter_map(Result::ok) {
         summary.add(&event);
     }
-    Ok(Opened { recorder, title, summary })
+    Ok(Opened { recorder, title, summary, log })
 }
 
 fn found_text(recovery: &Recovery) -> String {

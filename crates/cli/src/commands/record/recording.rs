@@ -8,6 +8,7 @@ use std::ops::ControlFlow;
 use std::time::Instant;
 
 use anyhow::Context as _;
+use quipu_emit::FollowingRun;
 use quipu_event::payload::Status;
 use quipu_event::{Draft, Kind};
 use quipu_journal::{Clock, OpenSpans, Received, RecordError, Recorder, Subscription, SystemClock};
@@ -38,6 +39,7 @@ pub(super) struct Recording {
     failure: Option<RecordError>,
     /// The first line that was refused for good.
     refused: Option<String>,
+    log: Option<FollowingRun>,
 }
 
 /// What a recording came to.
@@ -59,7 +61,7 @@ impl Recording {
         acks: Option<Box<dyn Write>>,
         screen: Screen,
     ) -> Self {
-        let Opened { recorder, title, summary } = opened;
+        let Opened { recorder, title, summary, log } = opened;
         // Each event is taken as soon as it is recorded, so there is never more than one.
         let echo = recorder.subscribe_with_buffer(1);
         Recording {
@@ -76,6 +78,7 @@ impl Recording {
             began: Instant::now(),
             failure: None,
             refused: None,
+            log,
         }
     }
 
@@ -195,6 +198,7 @@ impl Recording {
         if self.failure.is_none() {
             self.recorder.close().context("the end of the recording is not safely on disk")?;
         }
+        drop(self.log.take());
         Ok(Finished {
             status: self.summary.status.filter(|_| self.ended),
             unknown: self.summary.unknown,

@@ -86,6 +86,9 @@ fn spawn(context: &Context, args: &Args, run: &RunId, log: &Path) -> anyhow::Res
         .arg(std::path::absolute(context.settings.layout().storage())?)
         .args(["--color", "never", "run", &args.workflow])
         .args(["--inputs", "-", "--in-background", "--quiet", "--id", run.as_str()]);
+    if let Some(log_file) = &context.settings.log_file.value {
+        command.arg("--log-file").arg(std::path::absolute(log_file)?);
+    }
     if args.stub {
         command.arg("--stub");
     }
