@@ -136,3 +136,53 @@ fn commands_that_record_nothing_leave_no_log() {
     let expected = json!({"value": "app.jsonl", "from": "$QUIPU_LOG_FILE"});
     assert_eq!(told["settings"]["log_file"], expected);
 }
+
+#[test]
+fn a_resumed_run_and_what_it_calls_go_on_in_the_log_without_repeating_anything() {
+    let session = with_workflow(REVIEW).with_variable("QUIPU_LOG_FILE", "app.jsonl");
+    let fails = CALLED.replace("echo hi", "test -e ready");
+    fs::write(session.dir().join("called.yaml"), fails).unwrap();
+    assert_eq!(session.quipu(&["run", "w.yaml", "--stub", "--id", "r1"]).code, Some(3));
+    fs::write(session.dir().join("ready"), "").unwrap();
+    session.ok(&["resume", "r1"]);
+    let log = log(&session);
+    let mut runs: Vec<&str> = log
+        .iter()
+        .filter_map(|record| record["context"]["detail"]["event"]["run_id"].as_str())
+        .collect();
+    runs.sort_unstable();
+    runs.dedup();
+    assert!(runs.len() > 1, "{runs:?}");
+    for run in runs {
+        let of_run: Vec<&Value> = log
+            .iter()
+            .map(|record| &record["context"])
+            .filter(|context| context["detail"]["event"]["run_id"] == run)
+            .collect();
+        assert!(numbers(&of_run).into_iter().eq(1..=of_run.len() as u64), "{run}");
+        let mut logged: Vec<u64> =
+            of_run.iter().map(|entry| entry["detail"]["event"]["seq"].as_u64().unwrap()).collect();
+        logged.dedup();
+        assert!(logged.into_iter().eq(1..=session.lines(run).len() as u64), "{run}");
+    }
+}
+
+#[test]
+fn a_run_in_the_background_is_logged_too() {
+    let session = with_workflow(CALLED);
+    let told = session.ok(&["run", "w.yaml", "--detach", "--log-file", "app.jsonl"]);
+    let id = told.lines().next().unwrap();
+    session.ok(&["status", id, "-w"]);
+    // The log is complete when its process is gone, which is a little later.
+    let is_complete = || {
+        let text = fs::read_to_string(session.dir().join("app.jsonl")).unwrap();
+        text.contains("transcript.stop") && text.ends_with('\n')
+    };
+    for _ in 0..3000 {
+        if is_complete() {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    assert_eq!(entries_of("called", &log(&session)).len(), session.lines(id).len());
+}

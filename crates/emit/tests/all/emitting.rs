@@ -14,11 +14,14 @@ use crate::listening::{Log, called, event, event_of, heard, numbers, session};
 
 /// A listener that knows nothing of our records: level, target and fields as they come.
 #[derive(Clone, Default)]
-struct Plain(Arc<Mutex<Vec<Vec<(String, String)>>>>);
+struct Plain(Arc<Mutex<Vec<Told>>>);
+
+/// The level, the target and the fields of one record.
+type Told = Vec<(String, String)>;
 
 impl<S: tracing::Subscriber> Layer<S> for Plain {
     fn on_event(&self, event: &tracing::Event<'_>, _: Context<'_, S>) {
-        struct All(Vec<(String, String)>);
+        struct All(Told);
         impl Visit for All {
             fn record_debug(&mut self, field: &Field, value: &dyn std::fmt::Debug) {
                 self.0.push((field.name().to_owned(), format!("{value:?}")));
