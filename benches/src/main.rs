@@ -3,6 +3,8 @@
 //! `make bench` runs all rows, prints a table and writes `target/bench/summary.json`. Name rows
 //! on the command line to run only those whose name contains one of the words.
 
+mod collect;
+mod home;
 mod list;
 mod measure;
 mod normalize;
@@ -66,6 +68,29 @@ const ROWS: &[Row] = &[
         goal: "≤ 4 times its size at the peak",
         run: normalize::one_giant_line,
     },
+    Row {
+        name: "collect_cold",
+        goal: "≥ 100 MB/s on two cores; beside copying the files",
+        run: collect::cold,
+    },
+    Row { name: "collect_memory", goal: "flat: < 200 MB at its peak", run: collect::memory },
+    Row {
+        name: "collect_again_1500_files",
+        goal: "< 0.5 s; beside looking at the files",
+        run: collect::again,
+    },
+    Row {
+        name: "follow_latency_p50",
+        goal: "< 2 ms; beside a poll every 250 ms",
+        run: collect::latency_median,
+    },
+    Row {
+        name: "follow_latency_p99",
+        goal: "< 10 ms; beside a poll every 250 ms",
+        run: collect::latency_worst,
+    },
+    Row { name: "follow_2000_idle_work", goal: "< 1 % of a core", run: collect::idle_work },
+    Row { name: "follow_2000_idle_memory", goal: "< 64 MB", run: collect::idle_memory },
     Row { name: "ls_100k_runs", goal: "< 1 s warm", run: list::hundred_thousand },
     Row {
         name: "tool_router_call",
@@ -95,7 +120,11 @@ const ROWS: &[Row] = &[
 ];
 
 fn main() -> anyhow::Result<()> {
-    let words: Vec<String> = std::env::args().skip(1).collect();
+    let mut arguments = std::env::args().skip(1);
+    if std::env::args().nth(1).as_deref() == Some(collect::FOLLOWER) {
+        return collect::follow_idle(arguments.by_ref().skip(1));
+    }
+    let words: Vec<String> = arguments.collect();
     let chosen = |row: &&Row| words.is_empty() || words.iter().any(|word| row.name.contains(word));
     let home = PathBuf::from(std::env::var("QUIPU_BENCH_DIR").unwrap_or("target/bench".into()));
     std::fs::create_dir_all(&home)?;

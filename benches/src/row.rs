@@ -40,6 +40,13 @@ pub(crate) fn print_table(outcomes: &[(&Row, Outcome)]) {
     }
 }
 
+/// Prints figures for another process of this program.
+pub(crate) fn print_figures(figures: &[f64]) {
+    for figure in figures {
+        println!("{figure}");
+    }
+}
+
 pub(crate) fn write_summary(path: &Path, outcomes: &[(&Row, Outcome)]) -> anyhow::Result<()> {
     let mut summary = match std::fs::read_to_string(path) {
         Ok(text) => serde_json::from_str(&text).unwrap_or_default(),

@@ -53,7 +53,8 @@ impl Collector {
             }
             work();
         });
-        let Outcome { totals, failed } = outcome.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let Outcome { totals, failed } =
+            outcome.into_inner().unwrap_or_else(PoisonError::into_inner);
         for file in identities.iter().filter(|file| !failed.contains(&file.run)) {
             let layout = &self.store().layout;
             cache.note(&file.path, file.stamp, &file.identity, &file.run, layout);

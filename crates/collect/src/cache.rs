@@ -54,7 +54,12 @@ impl Cache {
 
     /// Returns what was found at `path`, if the file has not changed since, and neither has its
     /// transcript become shorter.
-    pub(crate) fn unchanged(&self, path: &Path, stamp: FileStamp, layout: &Layout) -> Option<&Entry> {
+    pub(crate) fn unchanged(
+        &self,
+        path: &Path,
+        stamp: FileStamp,
+        layout: &Layout,
+    ) -> Option<&Entry> {
         let entry = self.entries.get(path).filter(|entry| entry.stamp == stamp)?;
         let transcript = fs::metadata(layout.transcript(&entry.run)).ok()?;
         (transcript.len() >= entry.transcript).then_some(entry)
@@ -79,8 +84,7 @@ impl Cache {
             Role::Main => None,
             Role::Subagent { parent, .. } => Some(parent.clone()),
         };
-        let (session, run, transcript) =
-            (identity.session.clone(), run.clone(), transcript.len());
+        let (session, run, transcript) = (identity.session.clone(), run.clone(), transcript.len());
         let entry = Entry { stamp, session, parent, run, transcript };
         self.entries.insert(path.to_owned(), entry);
         self.has_changed = true;
@@ -99,8 +103,12 @@ impl Cache {
             fs::set_permissions(folder, fs::Permissions::from_mode(0o700))?;
         }
         let draft = self.path.with_extension(format!("{}.new", std::process::id()));
-        let mut file =
-            fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&draft)?;
+        let mut file = fs::OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(true)
+            .mode(0o600)
+            .open(&draft)?;
         file.write_all(&text)?;
         fs::rename(&draft, &self.path)
     }

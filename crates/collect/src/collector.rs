@@ -113,7 +113,8 @@ impl Collector {
         let sessions = plan(files, &known);
         let identities = identified(looked_at, &sessions);
         let sources = sessions.iter().flat_map(|session| &session.sources);
-        let (count, bytes) = sources.fold((0, 0), |(n, bytes), file| (n + 1, bytes + file.stamp.size));
+        let (count, bytes) =
+            sources.fold((0, 0), |(n, bytes), file| (n + 1, bytes + file.stamp.size));
         let families = families(sessions);
         Plan { families, identities, cache, unchanged, files: count, bytes }
     }
@@ -141,10 +142,7 @@ impl Plan {
 }
 
 /// Says of each file which run it is a part of; files that another one repeats are part of none.
-fn identified(
-    files: Vec<(PathBuf, FileStamp, Identity)>,
-    sessions: &[Session],
-) -> Vec<Identified> {
+fn identified(files: Vec<(PathBuf, FileStamp, Identity)>, sessions: &[Session]) -> Vec<Identified> {
     let runs: HashMap<&PathBuf, &RunId> = sessions
         .iter()
         .flat_map(|session| session.sources.iter().map(|file| (&file.path, &session.run_id)))
@@ -169,7 +167,8 @@ fn families(sessions: Vec<Session>) -> Vec<Vec<Session>> {
     }
     let mut families: Vec<_> = families.into_values().collect();
     for family in &mut families {
-        let born = |session: &Session| session.sources.first().map(|file| (file.born, file.path.clone()));
+        let born =
+            |session: &Session| session.sources.first().map(|file| (file.born, file.path.clone()));
         family.sort_by_key(born);
     }
     let size = |family: &Vec<Session>| -> u64 {

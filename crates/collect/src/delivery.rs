@@ -110,7 +110,8 @@ impl Delivery {
             }
             return Ok(());
         }
-        let was_inheriting = std::mem::replace(&mut self.is_inheriting, marks::is_inherited(&draft));
+        let was_inheriting =
+            std::mem::replace(&mut self.is_inheriting, marks::is_inherited(&draft));
         if was_inheriting && self.is_inheriting {
             return Ok(());
         }

@@ -73,7 +73,8 @@ fn look(root: &Root, path: PathBuf) -> Option<Found> {
     let metadata = fs::metadata(&path).ok().filter(Metadata::is_file)?;
     let surface = root.provider.find_surface(root.files.surface)?;
     let stamp = FileStamp::of(&metadata);
-    let born = metadata.created().or_else(|_| metadata.modified()).unwrap_or(SystemTime::UNIX_EPOCH);
+    let born =
+        metadata.created().or_else(|_| metadata.modified()).unwrap_or(SystemTime::UNIX_EPOCH);
     Some(Found { provider: root.provider, surface, path, stamp, born })
 }
 

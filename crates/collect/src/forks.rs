@@ -171,7 +171,8 @@ fn siblings(file: &SourceFile) -> Vec<PathBuf> {
         *path != file.path && path.extension().is_some_and(|extension| extension == "jsonl")
     };
     let is_earlier = |path: &PathBuf| {
-        let born = fs::metadata(path).and_then(|found| found.created().or_else(|_| found.modified()));
+        let born =
+            fs::metadata(path).and_then(|found| found.created().or_else(|_| found.modified()));
         born.is_ok_and(|born| (born, path) < (file.born, &file.path))
     };
     let mut paths: Vec<_> = paths.filter(is_session).filter(is_earlier).collect();

@@ -156,7 +156,8 @@ mod tests {
     fn a_name_tells_whose_session_it_is() {
         let main = claude(Path::new("/h/.claude/projects/p/s1.jsonl"));
         assert_eq!(main, Some(Identity::main("s1")));
-        let agent = claude(Path::new("/h/.claude/projects/p/s1/subagents/workflows/w/agent-a.jsonl"));
+        let agent =
+            claude(Path::new("/h/.claude/projects/p/s1/subagents/workflows/w/agent-a.jsonl"));
         assert_eq!(agent, Some(Identity::subagent("a", "s1")));
         assert_eq!(copilot(Path::new("/h/session-state/s2/events.jsonl")), Identity::main("s2"));
         assert_eq!(copilot(Path::new("/h/x/session_s_3_1700.json")), Identity::main("s_3"));

@@ -5,9 +5,11 @@
 
 use std::path::Path;
 
-use quipu_event::payload::{Agent, Counts, Payload, RunCompleted, RunKind, RunStarted, Status, TokenCounts};
+use quipu_event::payload::{
+    Agent, Counts, Payload, RunCompleted, RunKind, RunStarted, Status, TokenCounts,
+};
 use quipu_event::{Draft, Kind, RunIdentity, Timestamp};
-use quipu_journal::{Recorder, RecordError};
+use quipu_journal::{RecordError, Recorder};
 
 use crate::error::CollectError;
 use crate::history::{History, note_count};

@@ -41,7 +41,8 @@ impl Source {
         history: SourceHistory,
         known: Option<Known>,
     ) -> Result<Self, CollectError> {
-        let input = Input::open(&file.path).map_err(|error| CollectError::read(&file.path, error))?;
+        let input =
+            Input::open(&file.path).map_err(|error| CollectError::read(&file.path, error))?;
         let mut normalizer = Normalizer::new(file.surface, store.kept);
         if let Some(beside) = Beside::new(&file.path) {
             normalizer = normalizer.with_companions(Box::new(beside));

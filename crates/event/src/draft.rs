@@ -162,8 +162,7 @@ mod tests {
     fn drafts() -> Vec<Draft> {
         let time = |text: &str| Timestamp::parse(text).unwrap();
         let plain = || Draft::system("note", serde_json::json!({ "title": "x" })).unwrap();
-        let origin =
-            |recorded_at| Origin { recorded_at, ..Origin::new("s.jsonl", 7, 9) };
+        let origin = |recorded_at| Origin { recorded_at, ..Origin::new("s.jsonl", 7, 9) };
         vec![
             plain(),
             plain().at(StepPath::from("each[2].check"), 2).by("subagent:7"),

@@ -223,7 +223,8 @@ impl<'a> Live<'a> {
         self.open_session(&session)?;
         self.files.insert(path, Known { stamp, identity, run: run.clone() });
         let store = self.collector.store();
-        let (Some(open), Some(file)) = (self.open.get_mut(&run), session.sources.into_iter().next())
+        let (Some(open), Some(file)) =
+            (self.open.get_mut(&run), session.sources.into_iter().next())
         else {
             return Ok(None);
         };

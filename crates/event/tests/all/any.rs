@@ -86,8 +86,10 @@ fn any_timestamp() -> impl Strategy<Value = Timestamp> {
 
 fn any_origin() -> impl Strategy<Value = Origin> {
     (any_text(), any::<u64>(), any::<u64>(), option::of(any::<u64>()), option::of(any_timestamp()))
-        .prop_map(|(file, offset, len, until, recorded_at)| {
-            Origin { until, recorded_at, ..Origin::new(file, offset, len) }
+        .prop_map(|(file, offset, len, until, recorded_at)| Origin {
+            until,
+            recorded_at,
+            ..Origin::new(file, offset, len)
         })
 }
 

@@ -56,7 +56,9 @@ impl Teller {
     fn tell_end(&self) -> anyhow::Result<()> {
         let (runs, events) = self.with_told(|told| (told.runs.len() as u64, told.events));
         match self.screen.json {
-            true => self.screen.print_json(&json!({ "stopped": { "runs": runs, "events": events } })),
+            true => {
+                self.screen.print_json(&json!({ "stopped": { "runs": runs, "events": events } }))
+            }
             false => {
                 let (events, runs) = (count::of(events, "event"), count::of(runs, "run"));
                 self.screen.note(format!("stopped: {events} of {runs} recorded while following"));

@@ -14,7 +14,9 @@ impl FromStr for Since {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let expected = || {
-            format!("{text:?} is no time: expected 7d, 12h, 30m, 90s, 2026-11-01 or an RFC 3339 time")
+            format!(
+                "{text:?} is no time: expected 7d, 12h, 30m, 90s, 2026-11-01 or an RFC 3339 time"
+            )
         };
         if let Some(ago) = span(text) {
             return SystemTime::now().checked_sub(ago).map(Since).ok_or_else(expected);

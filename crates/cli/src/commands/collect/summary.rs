@@ -105,7 +105,9 @@ impl Summary {
         let unfinished: u64 = self.totals.values().map(|totals| totals.unfinished).sum();
         if unfinished > 0 {
             let files = count::of(unfinished, "file");
-            screen.note(format!("{files} end in a record that is not finished; it is taken when it is"));
+            screen.note(format!(
+                "{files} end in a record that is not finished; it is taken when it is"
+            ));
         }
     }
 }
