@@ -14,6 +14,7 @@ use quipu_provider::{KeptBytes, Made, Normalizer};
 use crate::Context;
 use crate::exit::Exit;
 use input::Input;
+pub(super) use whose::provider_names;
 
 /// So many bytes are taken at a time.
 const PIECE: usize = 256 * 1024;

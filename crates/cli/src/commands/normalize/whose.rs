@@ -128,7 +128,7 @@ fn nobodys(input: &Input, provider: Option<&str>) -> anyhow::Error {
 }
 
 /// Returns the providers' names, for the command line.
-pub(super) fn provider_names() -> PossibleValuesParser {
+pub(in crate::commands) fn provider_names() -> PossibleValuesParser {
     PossibleValuesParser::new(PROVIDERS.iter().map(|provider| provider.name))
 }
 

@@ -2,6 +2,7 @@
 
 mod draft_line;
 mod input;
+mod keeping;
 mod lifecycle;
 mod open;
 mod recording;
@@ -10,7 +11,6 @@ use std::collections::BTreeMap;
 use std::io::{IsTerminal, Write};
 
 use quipu_event::payload::{RunKind, Status};
-use quipu_journal::Durability;
 use serde_json::json;
 
 use crate::Context;
@@ -18,8 +18,8 @@ use crate::exit::Exit;
 use crate::format::count;
 use crate::format::span::duration;
 use crate::output::Screen;
-use crate::settings::{MaskChoice, parse_durability};
 use input::{End, Input};
+pub(super) use keeping::Keeping;
 use lifecycle::Ending;
 use recording::{Finished, Recording};
 
@@ -53,15 +53,8 @@ pub(crate) struct Args {
     /// Go on with a run that exists, after putting its end in order
     #[arg(long, requires = "id")]
     append: bool,
-    /// When lines are forced onto the disk: never, always, or every so often, such as 200ms
-    #[arg(long, value_name = "WHEN", value_parser = parse_durability)]
-    durability: Option<Durability>,
-    /// What to hide before anything is written
-    #[arg(long, value_name = "WHAT")]
-    mask: Option<MaskChoice>,
-    /// Also hide the value of this environment variable (repeatable; implies --mask secrets)
-    #[arg(long, value_name = "NAME")]
-    mask_env: Vec<String>,
+    #[command(flatten)]
+    keeping: Keeping,
     /// Label the run (repeatable)
     #[arg(long = "label", value_name = "KEY=VALUE", value_parser = parse_label)]
     labels: Vec<(String, String)>,
@@ -205,7 +198,7 @@ fn exit_code(end: &End, finished: &Finished) -> Exit {
     if failed || matches!(end, End::Signaled(_)) { Exit::RecordedFailed } else { Exit::Ok }
 }
 
-fn parse_label(text: &str) -> Result<(String, String), String> {
+pub(super) fn parse_label(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
         _ => Err("expected KEY=VALUE".to_owned()),

@@ -1,20 +1,15 @@
 //! Opens the run to record: a fresh one, or one that is gone on with.
 
-use std::sync::Arc;
-
 use quipu_emit::FollowingRun;
 use quipu_event::payload::RunKind;
 use quipu_event::{Event, Payload, RunId, RunIdentity};
-use quipu_journal::{
-    Layout, Mask, Options, Reader, Recorder, Recovery, SecretMask, find_run, look_at,
-};
+use quipu_journal::{Layout, Options, Reader, Recorder, Recovery, find_run, look_at};
 use quipu_view::Summary;
 
 use super::Args;
 use super::lifecycle::Title;
 use crate::Context;
 use crate::exit::UserError;
-use crate::settings::{MaskChoice, Source};
 
 /// A run that is open for writing.
 pub(super) struct Opened {
@@ -29,7 +24,7 @@ pub(super) struct Opened {
 /// Opens what `args` ask for.
 pub(super) fn open(context: &Context, args: &Args) -> anyhow::Result<Opened> {
     let layout = context.settings.layout();
-    let options = options(context, args)?;
+    let options = args.keeping.options(context)?;
     if args.append {
         reopen(context, args, &layout, options)
     } else {
@@ -96,33 +91,4 @@ fn title(args: &Args, first: Option<&Event>) -> Title {
         name: args.name.clone().or(first_name).unwrap_or_default(),
         kind: kind.or(first_kind).unwrap_or(RunKind::Exec),
     }
-}
-
-fn options(context: &Context, args: &Args) -> anyhow::Result<Options> {
-    let durability =
-        context.settings.durability.clone().overruled_by(args.durability, "--durability");
-    let mask = mask(context, args)?.map(|mask| Arc::new(mask) as Arc<dyn Mask>);
-    Ok(Options { durability: durability.value, mask, ..Options::default() })
-}
-
-/// Naming variables asks for the mask, unless a mask was declined at least as expressly.
-fn mask(context: &Context, args: &Args) -> anyhow::Result<Option<SecretMask>> {
-    let names = (!args.mask_env.is_empty()).then(|| args.mask_env.clone());
-    let choice = context.settings.mask.clone().overruled_by(args.mask, "--mask");
-    let names = context.settings.mask_env.clone().overruled_by(names, "--mask-env");
-    let named_by_flag = matches!(names.from, Source::Flag(_));
-    if named_by_flag && args.mask == Some(MaskChoice::None) {
-        let hint = "leave one of the two out";
-        return Err(UserError::new("--mask none hides nothing, --mask-env would hide something")
-            .with_hint(hint)
-            .into());
-    }
-    let implied = !names.value.is_empty() && (named_by_flag || choice.from == Source::Default);
-    if choice.value == MaskChoice::None && !implied {
-        return Ok(None);
-    }
-    for name in names.value.iter().filter(|name| std::env::var_os(name).is_none()) {
-        context.screen.note(format_args!("${name} is not set: there is nothing of it to hide"));
-    }
-    Ok(Some(SecretMask::new().with_env(names.value.iter().map(String::as_str))))
 }

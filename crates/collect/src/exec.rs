@@ -1,1 +1,0 @@
-//! Runs an agent under the recorder.
