@@ -4,6 +4,7 @@ use std::fmt;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
+use quipu_collect::exec::StartError;
 use quipu_journal::{FindError, OpenError, ReadError, RecordError};
 use quipu_workflow::driver::RunError;
 
@@ -24,7 +25,7 @@ pub(crate) enum Exit {
     Damaged,
     /// The system refused.
     System,
-    /// A workflow ran, and this is what it came to: 0, 3 or a status of its own.
+    /// A workflow or a program ran, and this is what it came to: its own exit code.
     Asked(u8),
 }
 
@@ -129,6 +130,9 @@ fn exit_of_link(link: &(dyn std::error::Error + 'static)) -> Option<Exit> {
     if link.is::<WorkflowError>() {
         return Some(Exit::BadWorkflow);
     }
+    if let Some(error) = link.downcast_ref::<StartError>() {
+        return Some(Exit::Asked(error.exit_code()));
+    }
     if let Some(error) = link.downcast_ref::<FindError>() {
         return Some(if matches!(error, FindError::Read(_)) { Exit::System } else { Exit::User });
     }
@@ -155,6 +159,9 @@ fn hint_of(error: &anyhow::Error) -> Option<String> {
     error.chain().find_map(|link| {
         if let Some(UserError { hint: Some(hint), .. }) = link.downcast_ref() {
             return Some(hint.clone());
+        }
+        if let Some(error) = link.downcast_ref::<StartError>() {
+            return error.hint().map(str::to_owned);
         }
         let hint = match link.downcast_ref::<FindError>() {
             Some(FindError::NoneSuch { .. }) => "`quipu ls` lists the runs there are",

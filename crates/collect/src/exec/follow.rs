@@ -1,0 +1,61 @@
+//! The seam to whoever reads the session file of an agent that has the terminal.
+//!
+//! An agent that talks to a person prints for that person, not for us; what it says stands in the file
+//! that it writes. Nothing is read here.
+
+use std::path::PathBuf;
+
+use quipu_event::{RunId, Timestamp};
+
+/// Begins to follow sessions.
+pub trait SessionFollower {
+    /// Begins to follow the session of an agent that has just been started.
+    fn start(&self, hint: FollowHint) -> Box<dyn Following>;
+}
+
+/// A session that is being followed.
+pub trait Following {
+    /// Takes the agent's end: reads what is left, and tells what became of it.
+    fn finish(self: Box<Self>) -> Followed;
+}
+
+/// What is known of a session before its file is found.
+#[derive(Clone, Debug)]
+pub struct FollowHint {
+    /// Whose agent it seems to be: `claude`, `codex` …
+    pub provider: Option<&'static str>,
+    /// Where it runs.
+    pub cwd: PathBuf,
+    /// When it was started; its file is not older, or is gone on with.
+    pub started_at: Timestamp,
+    /// The agent's process.
+    pub pid: u32,
+    /// The run that started it.
+    pub run_id: RunId,
+}
+
+/// What became of a session.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Followed {
+    /// The runs that have what the session said.
+    pub runs: Vec<RunId>,
+    /// What a person should know, if there is anything.
+    pub note: Option<String>,
+}
+
+/// Follows nothing, and says who would.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoFollower;
+
+impl SessionFollower for NoFollower {
+    fn start(&self, _: FollowHint) -> Box<dyn Following> {
+        Box::new(NoFollower)
+    }
+}
+
+impl Following for NoFollower {
+    fn finish(self: Box<Self>) -> Followed {
+        let note = "what was said is in the agent's own session file; `quipu collect` records it";
+        Followed { runs: Vec::new(), note: Some(note.to_owned()) }
+    }
+}
