@@ -1,4 +1,13 @@
 //! The sessions agents leave behind, recorded once and followed live.
+//!
+//! # Promises
+//!
+//! Running an agent:
+//!
+//! - What a program prints is passed on and recorded to the byte.
+//! - A run under the recorder begins and ends once.
+//! - Text before the first record hides no record.
+//! - A program does not notice a recorder that fails.
 
 #![warn(missing_docs)]
 

@@ -168,6 +168,7 @@ impl Telling {
         if let Value::Object(facts) = &mut facts {
             facts.retain(|_, fact| !fact.is_null());
         }
+        self.started.agent = Some(agent);
         if let Ok(fact) = Draft::system("session_started", facts) {
             self.record(Draft { kind: fact.kind, payload: fact.payload, ..draft });
         }
