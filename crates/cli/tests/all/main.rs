@@ -17,6 +17,8 @@ mod crash;
 mod demo;
 /// The workflows in `examples/`, each validated and run.
 mod examples;
+/// An agent under the recorder: its streams, its exit code, signals, and what is recorded meanwhile.
+mod exec;
 /// Values that want to be commands, given to a run in every place a shell knows.
 mod injection;
 /// The `jq` one-liners that the format's users know, against a demo run.

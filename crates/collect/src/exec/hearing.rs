@@ -21,7 +21,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// So much is looked at before it is told as text.
 const HEAD: usize = 64 * 1024;
 /// The most that a document in the making may be.
-const DOCUMENT: usize = 4 * 1024 * 1024;
+const DOCUMENT: usize = 64 * 1024 * 1024;
 /// Whoever has printed so much text is not going to be recognised.
 const TEXT: usize = 1024 * 1024;
 /// How long a stream is silent before a call that has begun is told: its tool is at work then.
@@ -42,11 +42,25 @@ pub(super) struct Hearing {
 
 enum State {
     /// It is not known whose language it is.
-    Looking { head: Vec<u8>, looked_at: usize, told: usize },
+    Looking(Head),
     /// It is.
     Known(Box<Known>),
     /// It is nobody's.
     Text,
+}
+
+/// What has come of a language that is not known.
+#[derive(Default)]
+struct Head {
+    bytes: Vec<u8>,
+    /// When the first of it came.
+    since: Option<Instant>,
+    /// Whether a line has ended in it.
+    has_line: bool,
+    /// How much of it has been looked at.
+    looked_at: usize,
+    /// How much before it was told as text.
+    told: usize,
 }
 
 struct Known {
@@ -78,7 +92,7 @@ impl Hearing {
         Hearing {
             candidates: providers.into_iter().flat_map(of).collect(),
             likely: provider.map(|provider| provider.name).or(guess),
-            state: State::Looking { head: Vec::new(), looked_at: 0, told: 0 },
+            state: State::Looking(Head::default()),
             pieces: Pieces::new("stdout"),
             last: None,
         }
@@ -98,8 +112,8 @@ impl Hearing {
         match &mut self.state {
             State::Known(known) => known.take(bytes, out),
             State::Text => self.pieces.take(bytes, now, out),
-            State::Looking { head, .. } => {
-                head.extend_from_slice(bytes);
+            State::Looking(head) => {
+                head.take(bytes, now);
                 self.look(now, out);
             }
         }
@@ -107,12 +121,11 @@ impl Hearing {
 
     /// Returns when [`Hearing::pause`] is to be called, if nothing comes until then.
     pub(super) fn due(&self) -> Option<Instant> {
-        let waits = match &self.state {
-            State::Known(known) => known.patience(),
+        let of_state = match &self.state {
+            State::Known(known) => self.last.zip(known.patience()).map(|(last, wait)| last + wait),
             State::Text => None,
-            State::Looking { head, .. } => patience_with(head),
+            State::Looking(head) => head.due(self.last),
         };
-        let of_state = self.last.zip(waits).map(|(last, patience)| last + patience);
         [of_state, self.pieces.due()].into_iter().flatten().min()
     }
 
@@ -121,8 +134,8 @@ impl Hearing {
         match &mut self.state {
             State::Known(known) => known.settle(out),
             State::Text => {}
-            State::Looking { head, .. } => {
-                if patience_with(head).is_some() {
+            State::Looking(head) => {
+                if head.due(self.last).is_some_and(|due| due <= now) {
                     self.tell_head(now, out);
                 }
             }
@@ -132,8 +145,8 @@ impl Hearing {
 
     /// Takes the end of the stream.
     pub(super) fn finish(&mut self, now: Instant, out: &mut Vec<Draft>) {
-        if let State::Looking { head, .. } = &self.state
-            && let Some(found) = detect_among(head, self.candidates.iter().copied())
+        if let State::Looking(head) = &self.state
+            && let Some(found) = detect_among(&head.bytes, self.candidates.iter().copied())
             && self.is_believed(&found)
         {
             self.know(&found, out);
@@ -141,27 +154,24 @@ impl Hearing {
         match &mut self.state {
             State::Known(known) => known.finish(out),
             State::Text => {}
-            State::Looking { .. } => self.tell_head(now, out),
+            State::Looking(_) => self.tell_head(now, out),
         }
         self.pieces.finish(out);
     }
 
     /// Looks whose language it is, as far as that can be told by now.
     fn look(&mut self, now: Instant, out: &mut Vec<Draft>) {
-        let State::Looking { head, looked_at, .. } = &mut self.state else { return };
-        // Looking again is worth it when there is another record, and as much again to look at.
-        let has_record = memchr::memchr(b'\n', &head[*looked_at..]).is_some();
-        if has_record && (head.len() >= 2 * *looked_at || *looked_at < HEAD) {
-            *looked_at = head.len();
-            if let Some(found) = detect_among(head, self.candidates.iter().copied())
-                && self.is_believed(&found)
-            {
-                self.know(&found, out);
-                return;
-            }
+        let State::Looking(head) = &mut self.state else { return };
+        if head.is_worth_a_look()
+            && let Some(found) = detect_among(&head.bytes, self.candidates.iter().copied())
+            && self.is_believed(&found)
+        {
+            self.know(&found, out);
+            return;
         }
-        let State::Looking { head, .. } = &self.state else { return };
-        if head.len() > if is_in_the_making(head) { DOCUMENT } else { HEAD } {
+        let State::Looking(head) = &self.state else { return };
+        let most = if head.is_in_the_making() { DOCUMENT } else { HEAD };
+        if head.bytes.len() > most {
             self.tell_head(now, out);
         }
     }
@@ -182,21 +192,63 @@ impl Hearing {
             silence: Silence::Nothing,
         };
         let before = std::mem::replace(&mut self.state, State::Known(Box::new(known)));
-        if let (State::Known(known), State::Looking { head, .. }) = (&mut self.state, before) {
-            known.take(&head, out);
+        if let (State::Known(known), State::Looking(head)) = (&mut self.state, before) {
+            known.take(&head.bytes, out);
         }
     }
 
     /// Tells what has come as text, and goes on looking at what comes, for a while.
     fn tell_head(&mut self, now: Instant, out: &mut Vec<Draft>) {
-        let State::Looking { head, looked_at, told } = &mut self.state else { return };
-        self.pieces.take(head, now, out);
-        *told += head.len();
-        head.clear();
-        *looked_at = 0;
-        if *told > TEXT {
-            self.state = State::Text;
+        let State::Looking(head) = &mut self.state else { return };
+        self.pieces.take(&head.bytes, now, out);
+        let told = head.told + head.bytes.len();
+        self.state = match told > TEXT {
+            true => State::Text,
+            false => State::Looking(Head { told, ..Head::default() }),
+        };
+    }
+}
+
+impl Head {
+    fn take(&mut self, bytes: &[u8], now: Instant) {
+        self.since.get_or_insert(now);
+        self.has_line |= memchr::memchr(b'\n', bytes).is_some();
+        self.bytes.extend_from_slice(bytes);
+    }
+
+    /// Looking again is worth it when there is another record, and as much again to look at.
+    fn is_worth_a_look(&mut self) -> bool {
+        let is_more = self.bytes.len() >= 2 * self.looked_at || self.looked_at < HEAD;
+        let is_worth = is_more && memchr::memchr(b'\n', &self.bytes[self.looked_at..]).is_some();
+        if is_worth {
+            self.looked_at = self.bytes.len();
         }
+        is_worth
+    }
+
+    /// Returns when it is to be told as text; only at its end if nothing is said.
+    fn due(&self, last: Option<Instant>) -> Option<Instant> {
+        let latest = self.since? + DOUBT;
+        match self.bytes.trim_ascii_start().first() {
+            Some(b'{' | b'[') if self.is_in_the_making() => None,
+            Some(b'{' | b'[') => Some(latest),
+            _ => Some(latest.min(last? + PAUSE)),
+        }
+    }
+
+    /// Tells whether this is the beginning of a JSON value that goes on behind what has come.
+    fn is_in_the_making(&self) -> bool {
+        let bytes = self.bytes.trim_ascii_start();
+        if !matches!(bytes.first(), Some(b'{' | b'[')) {
+            return false;
+        }
+        if !self.has_line && bytes.len() > HEAD {
+            // To look at a long line again with each piece of it would take for ever.
+            return true;
+        }
+        let end = memchr::memchr(b'\n', bytes).unwrap_or(bytes.len());
+        let first = serde_json::from_slice::<serde::de::IgnoredAny>(&bytes[..end]);
+        first.is_err_and(|error| error.is_eof())
     }
 }
 
@@ -246,25 +298,4 @@ impl Known {
             _ => Silence::Nothing,
         }
     }
-}
-
-/// Returns how long output that is not known yet is waited with; until its end if nothing is said.
-fn patience_with(head: &[u8]) -> Option<Duration> {
-    match head.trim_ascii_start().first() {
-        None if head.is_empty() => None,
-        Some(b'{' | b'[') if is_in_the_making(head) => None,
-        Some(b'{' | b'[') => Some(DOUBT),
-        _ => Some(PAUSE),
-    }
-}
-
-/// Tells whether this is the beginning of a JSON value that goes on behind what has come.
-fn is_in_the_making(head: &[u8]) -> bool {
-    let head = head.trim_ascii_start();
-    if !matches!(head.first(), Some(b'{' | b'[')) {
-        return false;
-    }
-    let end = memchr::memchr(b'\n', head).unwrap_or(head.len());
-    let first = serde_json::from_slice::<serde::de::IgnoredAny>(&head[..end]);
-    first.is_err_and(|error| error.is_eof())
 }

@@ -133,8 +133,8 @@ impl Telling {
             let raw = draft.and_then(|draft| draft.raw);
             self.record(Draft { raw, ..completed });
         }
-        if self.failure.is_none() {
-            self.failure = self.recorder.close().err();
+        if let Err(failure) = self.recorder.close() {
+            self.failure.get_or_insert(failure);
         }
         (status, self.failure)
     }

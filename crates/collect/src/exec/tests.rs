@@ -187,6 +187,22 @@ fn a_document_of_many_lines_is_one() {
 }
 
 #[test]
+fn a_line_that_comes_in_pieces_is_one() {
+    let long = "x".repeat(200_000);
+    let line = format!(r#"{{"type":"thread.started","thread_id":"t1","pad":"{long}"}}"#);
+    let (half, rest) = line.split_at(100_000);
+    let dir = tempfile::tempdir().unwrap();
+    for (name, part) in [("half", half), ("rest", rest)] {
+        std::fs::write(dir.path().join(name), part).unwrap();
+    }
+    let dir = dir.path().display();
+    let of = outcome(shell(&format!("cat '{dir}/half'; sleep 0.3; cat '{dir}/rest'; echo")));
+    assert_eq!(of.first().session_id.as_deref(), Some("t1"));
+    assert_eq!(of.recorded("stdout"), b"");
+    assert_eq!(of.last().status, Some(Status::Aborted), "it never said how it ended");
+}
+
+#[test]
 fn records_that_are_nobodys_are_text() {
     let line = r#"{"level":"info","msg":"ready"}"#;
     let of = outcome(shell(&format!("echo '{line}'; echo '{line}'")));
