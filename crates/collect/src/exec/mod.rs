@@ -17,7 +17,10 @@
 
 mod ending;
 mod follow;
+mod head;
 mod hearing;
+mod known;
+mod news;
 mod passing;
 mod pieces;
 mod program;

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use super::running::{News, Stream};
+use super::news::{News, Stream};
 
 /// How much is read at a time: what a pipe holds.
 const CHUNK: usize = 64 * 1024;

@@ -1,17 +1,11 @@
-//! A program at work under the recorder: who passes on, who waits, and what is recorded of it.
-//!
-//! One thread passes on each stream, one waits for the end, one hands on signals. They tell this one,
-//! which alone records.
+//! A program at work under the recorder, and what is recorded of it.
 
-use std::io;
-use std::os::fd::OwnedFd;
 use std::path::PathBuf;
-use std::process::{Child, ExitStatus, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
-use std::thread;
+use std::process::Stdio;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Instant;
 
-use quipu_event::payload::{Agent as AgentFacts, RunKind, RunStarted};
+use quipu_event::payload::{Agent, RunKind, RunStarted};
 use quipu_event::{Draft, Json};
 use quipu_journal::Recorder;
 use serde_json::json;
@@ -19,45 +13,12 @@ use serde_json::json;
 use super::ending::Ending;
 use super::follow::{FollowHint, SessionFollower};
 use super::hearing::Hearing;
-use super::passing::Passing;
+use super::news::{News, Stream, begin};
 use super::pieces::Pieces;
-use super::signals::{Agent, Caught};
+use super::signals::Caught;
 use super::telling::Telling;
 use super::whose::guess_provider;
 use super::{Ended, Exec, ExecError, Streams};
-
-/// How much news may wait: more than that, and the agent is slowed down to what can be recorded.
-const NEWS_WAITING: usize = 64;
-
-/// One of the agent's output streams.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stream {
-    /// Standard output.
-    Out,
-    /// Standard error.
-    Err,
-}
-
-impl Stream {
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Stream::Out => "stdout",
-            Stream::Err => "stderr",
-        }
-    }
-}
-
-/// What the threads tell.
-pub(super) enum News {
-    /// The agent wrote this, and it has been passed on.
-    Bytes(Stream, Vec<u8>),
-    /// A stream has come to its end; by force, if nobody would take it any more.
-    End(Stream, Option<io::Error>),
-    /// A signal asked for the end.
-    Asked(i32),
-    /// The agent has ended.
-    Exited(Option<ExitStatus>),
-}
 
 /// Runs a program to its end. See [`super::run`].
 pub(super) fn run(
@@ -216,35 +177,6 @@ impl Running {
     }
 }
 
-/// Starts everybody who passes on, waits and hands on.
-fn begin(mut child: Child, streams: Streams, caught: Caught) -> io::Result<Receiver<News>> {
-    let (sender, news) = sync_channel(NEWS_WAITING);
-    let (ended, ends) = io::pipe()?;
-    let agent = Agent::default();
-    agent.begin(child.id());
-    caught.hand_on(agent.clone(), sender.clone())?;
-    if let Streams::Piped { stdout, stderr } = streams {
-        let pipes = [
-            (Stream::Out, child.stdout.take().map(OwnedFd::from), stdout),
-            (Stream::Err, child.stderr.take().map(OwnedFd::from), stderr),
-        ];
-        for (stream, from, to) in pipes {
-            let from = from.ok_or_else(|| io::Error::other("the program has no pipe"))?;
-            let (ended, news) = (ended.try_clone()?, sender.clone());
-            Passing { stream, from, to, ended, news }.start()?;
-        }
-    }
-    let wait = move || {
-        agent.wait();
-        let exit = child.wait().ok();
-        // Nobody is left to be told when it is over.
-        let _ = sender.send(News::Exited(exit));
-        drop(ends);
-    };
-    thread::Builder::new().name("waiting".to_owned()).spawn(wait)?;
-    Ok(news)
-}
-
 fn beginning(exec: &Exec, guess: Option<&str>) -> RunStarted {
     let name = exec.name.clone().unwrap_or_else(|| exec.program.short_name());
     let provider = exec.provider.map(|provider| provider.name).or(guess);
@@ -252,10 +184,8 @@ fn beginning(exec: &Exec, guess: Option<&str>) -> RunStarted {
         cwd: directory(exec).map(|dir| dir.display().to_string()),
         inputs: Json::encode(&json!({ "argv": exec.program.argv() })).ok(),
         labels: Some(exec.labels.clone()).filter(|labels| !labels.is_empty()),
-        agent: provider.map(|provider| AgentFacts {
-            provider: Some(provider.to_owned()),
-            ..AgentFacts::default()
-        }),
+        agent: provider
+            .map(|provider| Agent { provider: Some(provider.to_owned()), ..Agent::default() }),
         ..RunStarted::new(name, RunKind::Exec)
     }
 }

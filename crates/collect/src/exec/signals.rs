@@ -19,7 +19,7 @@ use signal_hook::iterator::exfiltrator::WithOrigin;
 use signal_hook::low_level::siginfo::Cause;
 use signal_hook::low_level::{raise, siginfo::Origin};
 
-use super::running::News;
+use super::news::News;
 
 /// What is handed on.
 const HANDED_ON: &[i32] = &[SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT];

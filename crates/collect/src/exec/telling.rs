@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 
 use super::ending::{Ending, Told};
 use super::follow::Followed;
-use super::hearing::DOUBT;
+use super::head::DOUBT;
 
 /// A run that is being told.
 pub(super) struct Telling {
