@@ -332,7 +332,8 @@ fn an_agent_that_talks_to_a_person_has_the_terminal() {
     let session = Session::new();
     let script = r#"test -t 0 && test -t 1 && test -t 2 && echo terminals; read line; echo "<$line>"
         exit 4"#;
-    let (mut child, mut terminal) = on_a_terminal(&session, &["exec", "--", "sh", "-c", script]);
+    let as_claude = ["exec", "--provider", "claude", "--", "sh", "-c", script];
+    let (mut child, mut terminal) = on_a_terminal(&session, &as_claude);
     let said = read_until(&mut terminal, "terminals");
     assert!(said.contains("terminals"), "{said}");
     terminal.write_all(b"hello\n").unwrap();

@@ -47,15 +47,23 @@ pub struct Followed {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoFollower;
 
+/// A session that nobody follows.
+struct Unfollowed {
+    is_agent: bool,
+}
+
 impl SessionFollower for NoFollower {
-    fn start(&self, _: FollowHint) -> Box<dyn Following> {
-        Box::new(NoFollower)
+    fn start(&self, hint: FollowHint) -> Box<dyn Following> {
+        Box::new(Unfollowed { is_agent: hint.provider.is_some() })
     }
 }
 
-impl Following for NoFollower {
+impl Following for Unfollowed {
     fn finish(self: Box<Self>) -> Followed {
-        let note = "what was said is in the agent's own session file; `quipu collect` records it";
+        let note = match self.is_agent {
+            true => "what was said is in the agent's session file; `quipu collect` records it",
+            false => "what it showed on the terminal is not recorded",
+        };
         Followed { runs: Vec::new(), note: Some(note.to_owned()) }
     }
 }
