@@ -119,7 +119,8 @@ impl Collector {
         Plan { families, identities, cache, unchanged, files: count, bytes }
     }
 
-    fn is_too_old(&self, found: &Found) -> bool {
+    /// Tells whether a file has not changed since collecting is to begin.
+    pub(crate) fn is_too_old(&self, found: &Found) -> bool {
         let Some(since) = self.since else { return false };
         let since = since.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         found.stamp.modified_ns < since.as_nanos() as i128

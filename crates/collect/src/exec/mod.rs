@@ -25,6 +25,7 @@ mod passing;
 mod pieces;
 mod program;
 mod running;
+mod session;
 mod signals;
 mod telling;
 mod whose;
@@ -42,6 +43,7 @@ use quipu_provider::Provider;
 
 pub use follow::{FollowHint, Followed, Following, NoFollower, SessionFollower};
 pub use program::{Program, StartError};
+pub use session::CollectingFollower;
 pub use whose::{guess_provider, wants_machine_output};
 
 /// A program to be run under the recorder.

@@ -146,7 +146,7 @@ impl<'a> Live<'a> {
             Some(known) => known.stamp == found.stamp,
             None => self.is_cached(&found),
         };
-        if is_same {
+        if is_same || self.collector.is_too_old(&found) {
             return;
         }
         if let Err(error) = self.read(found) {

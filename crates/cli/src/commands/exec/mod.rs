@@ -8,10 +8,12 @@ use std::os::fd::AsFd;
 use std::path::PathBuf;
 
 use quipu_collect::exec::{
-    Exec, ExecError, NoFollower, Program, Streams, run as run_program, wants_machine_output,
+    CollectingFollower, Exec, ExecError, NoFollower, Program, SessionFollower, Streams,
+    run as run_program, wants_machine_output,
 };
+use quipu_collect::{Homes, Store};
 use quipu_event::{RunId, RunIdentity};
-use quipu_journal::Recorder;
+use quipu_journal::{Options, Recorder};
 use quipu_provider::find_provider;
 
 use super::normalize::provider_names;
@@ -72,20 +74,32 @@ pub(crate) fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
     let streams = streams(&program)?;
     let run = RunIdentity { run_id: RunId::random(), parent_run_id: None };
     let options = args.keeping.options(context)?;
-    let recorder = Recorder::create(&context.settings.layout(), run, options)?;
+    let recorder = Recorder::create(&context.settings.layout(), run, options.clone())?;
     let exec = Exec {
         program,
         name: args.name,
         provider: args.provider.as_deref().and_then(find_provider),
         labels: args.labels.into_iter().collect(),
     };
-    let ended = match run_program(exec, &recorder, streams, &NoFollower) {
+    let follower = follower(context, options);
+    let ended = match run_program(exec, &recorder, streams, &*follower) {
         Ok(ended) => ended,
         Err(ExecError::Start(error)) => return Err(error.into()),
         Err(error) => return Err(error.into()),
     };
     account::tell(context.screen, &ended, &recorder, args.quiet);
     Ok(Exit::Asked(ended.exit_code))
+}
+
+/// Returns who follows the session of an agent that has the terminal.
+fn follower(context: &Context, options: Options) -> Box<dyn SessionFollower> {
+    match Homes::of_user() {
+        Some(homes) => {
+            let store = Store::new(context.settings.layout(), options);
+            Box::new(CollectingFollower { store, homes })
+        }
+        None => Box::new(NoFollower),
+    }
 }
 
 /// Decides who has the terminal: the agent, if a person sits in front of it and asks for no JSON.
