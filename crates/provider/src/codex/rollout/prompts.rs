@@ -11,7 +11,7 @@ use quipu_event::{BlockContent, ContentBlock, Fidelity, Kind, Purpose};
 use serde_json::json;
 
 use super::speech::Speech;
-use super::twins::{Sort, fingerprint, is_alike, said_by};
+use super::twins::{Remembered, is_same, said_by};
 use crate::outbox::{Outbox, Scraps, Stamp};
 
 /// So many prompts may wait for their other half.
@@ -144,35 +144,4 @@ pub(super) fn prompt_text(text: impl Into<String>) -> ContentBlock {
 
 fn is_attachment(block: &ContentBlock) -> bool {
     matches!(block.content, BlockContent::Other { .. })
-}
-
-/// Tells whether two texts, of which neither is nothing, say the same.
-fn is_same(one: &str, other: &str) -> bool {
-    !one.is_empty() && is_alike(one, other)
-}
-
-/// What is remembered of a text.
-enum Remembered {
-    All(String),
-    /// Of a long one only what tells whether another one is equal, white space around it aside.
-    Print(u64),
-}
-
-impl Remembered {
-    /// Texts up to this length are remembered whole.
-    const LONG: usize = 64 * 1024;
-
-    fn of(text: &str) -> Self {
-        match text.len() {
-            ..=Self::LONG => Remembered::All(text.to_owned()),
-            _ => Remembered::Print(fingerprint(Sort::Text, text.trim())),
-        }
-    }
-
-    fn is_alike(&self, text: &str) -> bool {
-        match self {
-            Remembered::All(said) => is_same(said, text),
-            Remembered::Print(print) => *print == fingerprint(Sort::Text, text.trim()),
-        }
-    }
 }

@@ -11,7 +11,7 @@ use quipu_event::payload::Usage;
 use quipu_event::{BlockContent, Fidelity};
 
 use super::prompts::Prompts;
-use super::twins::{self, Sort, Told};
+use super::twins::{self, Remembered, Sort, Told};
 use crate::outbox::{Outbox, Stamp};
 use crate::reply::Reply;
 
@@ -23,7 +23,7 @@ pub(super) struct Speech {
     /// What items of this turn have said before any event did, to know late repetitions.
     said: HashSet<u64>,
     /// What replies of this turn have taken from events, whose items may still come.
-    given: Vec<(Sort, String)>,
+    given: Vec<(Sort, Remembered)>,
 }
 
 struct OpenReply {

@@ -66,14 +66,14 @@ pub(super) fn is_said_in(blocks: &[ContentBlock], sort: Sort, text: &str) -> boo
 pub(super) fn fold(
     blocks: &mut Vec<ContentBlock>,
     told: Vec<Told>,
-    given: &mut Vec<(Sort, String)>,
+    given: &mut Vec<(Sort, Remembered)>,
 ) {
     let is_silent = blocks.is_empty();
     // From behind, so that places stay what they were.
     for Told { at, block } in told.into_iter().rev() {
         let Some((sort, text)) = said_by(&block.content) else { continue };
         if is_silent || !text.is_empty() {
-            given.push((sort, text.to_owned()));
+            given.push((sort, Remembered::of(text)));
             blocks.insert(at.min(blocks.len()), block);
         }
     }
@@ -82,13 +82,19 @@ pub(super) fn fold(
 /// Returns from where on an item's `text` has not been given, if any of it was.
 ///
 /// That is its end if it says nothing more.
-pub(super) fn take_given(given: &mut Vec<(Sort, String)>, sort: Sort, text: &str) -> Option<usize> {
-    let find = |is_same: fn(&str, &str) -> bool| {
-        given.iter().position(|(other, given)| *other == sort && is_same(given, text))
+pub(super) fn take_given(
+    given: &mut Vec<(Sort, Remembered)>,
+    sort: Sort,
+    text: &str,
+) -> Option<usize> {
+    let find = |is_it: fn(&Remembered, &str) -> bool| {
+        given.iter().position(|(other, given)| *other == sort && is_it(given, text))
     };
-    let place = find(|given, text| given == text).or_else(|| find(is_alike))?;
-    let (_, given) = given.swap_remove(place);
-    Some(if text.starts_with(&given) { given.len() } else { text.len() })
+    let place = find(Remembered::is_equal).or_else(|| find(Remembered::is_alike))?;
+    match given.swap_remove(place).1 {
+        Remembered::All(given) if text.starts_with(&given) => Some(given.len()),
+        _ => Some(text.len()),
+    }
 }
 
 /// Returns what makes a text equal to another.
@@ -103,4 +109,42 @@ pub(super) fn is_alike(told: &str, said: &str) -> bool {
     let (told, said) = (told.trim(), said.trim());
     let has = |whole: &str, part: &str| part.len() >= TELLING && whole.contains(part);
     told == said || has(said, told) || has(told, said)
+}
+
+/// Tells whether two texts, of which neither is nothing, say the same.
+pub(super) fn is_same(one: &str, other: &str) -> bool {
+    !one.is_empty() && is_alike(one, other)
+}
+
+/// What is remembered of a text.
+pub(super) enum Remembered {
+    All(String),
+    /// Of a long one only what tells whether another one is equal, white space around it aside.
+    Print(u64),
+}
+
+impl Remembered {
+    /// Texts up to this length are remembered whole.
+    const LONG: usize = 64 * 1024;
+
+    pub(super) fn of(text: &str) -> Self {
+        match text.len() {
+            ..=Self::LONG => Remembered::All(text.to_owned()),
+            _ => Remembered::Print(fingerprint(Sort::Text, text.trim())),
+        }
+    }
+
+    fn is_equal(&self, text: &str) -> bool {
+        match self {
+            Remembered::All(said) => said == text,
+            Remembered::Print(_) => self.is_alike(text),
+        }
+    }
+
+    pub(super) fn is_alike(&self, text: &str) -> bool {
+        match self {
+            Remembered::All(said) => is_same(said, text),
+            Remembered::Print(print) => *print == fingerprint(Sort::Text, text.trim()),
+        }
+    }
 }
