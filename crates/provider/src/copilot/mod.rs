@@ -6,9 +6,14 @@
 //! (`session`) stand those that are not ephemeral, with the session's start, resumes, prompts,
 //! permissions and accounts. Both are read by the same [`normalize::Events`]; they differ in what
 //! ends them and in where their usage is.
+//!
+//! Versions before 0.0.342 left a document instead (`history`): what was shown, without thoughts
+//! and tokens. A reply is a text with the calls behind it.
 
 mod ending;
+mod entries;
 mod files;
+mod history;
 mod input;
 mod ledger;
 mod normalize;
@@ -39,6 +44,13 @@ pub(crate) static PROVIDER: Provider = Provider {
             framing: Framing::Lines,
             start: normalize::start_stream,
             likeness: wire::stream_likeness,
+        },
+        Surface {
+            name: "history",
+            about: "history-session-state/session_<id>_<ms>.json",
+            framing: Framing::LinesOrDocument,
+            start: || Box::new(history::History::new()),
+            likeness: history::likeness,
         },
     ],
     files: files::FILES,

@@ -271,7 +271,8 @@ fn blocks(event: &Event<'_>, announced_thinking: String) -> Vec<ContentBlock> {
     blocks
 }
 
-fn tool_use(call: &ToolCall) -> ContentBlock {
+/// Makes the block that says that the model asks for a tool.
+pub(super) fn tool_use(call: &ToolCall) -> ContentBlock {
     let content = BlockContent::ToolUse {
         tool_name: call.name.clone(),
         tool_id: call.call_id.clone(),

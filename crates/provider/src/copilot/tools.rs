@@ -52,7 +52,7 @@ fn exit_code(data: &Fields<'_>) -> Option<i64> {
 }
 
 /// Reads `<exited with exit code 1>` or `<shellId: 0 completed with exit code 1>`.
-fn code_of_last_line(text: &str) -> Option<i64> {
+pub(super) fn code_of_last_line(text: &str) -> Option<i64> {
     let line = text.trim_end().lines().next_back()?;
     let (how, code) = line.strip_prefix('<')?.strip_suffix('>')?.rsplit_once(" with exit code ")?;
     let is_shells = how.starts_with("shellId: ") && how.ends_with(" completed");

@@ -85,7 +85,7 @@ pub(super) fn tool_execution(data: &Fields<'_>) -> Option<ToolCall> {
 }
 
 /// Returns the arguments of a call: an object, or an object inside a string.
-fn arguments(fields: &Fields<'_>) -> Json {
+pub(super) fn arguments(fields: &Fields<'_>) -> Json {
     let Some(value) = fields.get("arguments") else { return Json::null() };
     match value.text() {
         Some(text) => finished_arguments(&text),

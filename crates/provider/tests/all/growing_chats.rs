@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
-use quipu_event::{Kind, Payload, Raw};
-use quipu_provider::{KeptBytes, Made, Normalizer};
+use quipu_event::{Kind, Payload};
+use quipu_provider::{KeptBytes, Made, Normalizer, Surface};
 use serde_json::{Value, json};
 
 use crate::reading::payloads;
@@ -232,7 +232,11 @@ fn silences(input: &[u8], picked: &[bool]) -> Vec<usize> {
 }
 
 fn read_documents(documents: &[Vec<u8>]) -> Vec<Made> {
-    let mut normalizer = Normalizer::new(surface("gemini", "session"), KeptBytes::Full);
+    read_documents_of(surface("gemini", "session"), documents)
+}
+
+fn read_documents_of(surface: &Surface, documents: &[Vec<u8>]) -> Vec<Made> {
+    let mut normalizer = Normalizer::new(surface, KeptBytes::Full);
     let mut made = Vec::new();
     for document in documents {
         normalizer.push(document, &mut made);
@@ -241,6 +245,11 @@ fn read_documents(documents: &[Vec<u8>]) -> Vec<Made> {
     }
     normalizer.finish(&mut made);
     made
+}
+
+fn kept_documents(made: &[Made]) -> Vec<Vec<u8>> {
+    let raws = made.iter().filter_map(|made| made.draft.raw.as_ref());
+    raws.map(|raw| raw.bytes().unwrap().to_vec()).collect()
 }
 
 fn subtypes(made: &[Made]) -> Vec<(String, Value)> {
@@ -319,12 +328,7 @@ proptest! {
         let whole = read_documents(&documents[documents.len() - 1..]);
         let (grown, whole) = (without_bytes(sum(&made, false)), without_bytes(sum(&whole, false)));
         prop_assert_eq!(difference(&grown, &whole), Vec::<String>::new());
-        let kept: Vec<_> = made.iter().filter_map(|made| match &made.draft.raw {
-            Some(Raw::Bytes(bytes)) => Some(bytes.to_vec()),
-            Some(raw) => Some(raw.bytes().unwrap().to_vec()),
-            None => None,
-        }).collect();
-        prop_assert_eq!(kept, documents);
+        prop_assert_eq!(kept_documents(&made), documents);
     }
 }
 
@@ -373,4 +377,36 @@ fn a_told_message_that_is_taken_back_is_no_dropped_message() {
     let names: Vec<_> = told.iter().map(|(subtype, _)| &**subtype).collect();
     // The empty reply, its rewind, and its return.
     assert_eq!(names, ["metadata", "rewound", "repeated"]);
+}
+
+#[test]
+fn a_history_that_is_written_anew_is_told_as_far_as_it_is_new() {
+    let user = json!({ "id": "e1", "type": "user", "text": "Look." });
+    let call = json!({
+        "id": "e3", "type": "tool_call_requested", "callId": "c1", "name": "bash",
+        "arguments": { "command": "ls" },
+    });
+    let mut done = call.clone();
+    done["type"] = json!("tool_call_completed");
+    done["result"] = json!({ "type": "success", "log": "a.txt" });
+    let says = |text: &str| json!({ "id": "e2", "type": "copilot", "text": text });
+    let timelines = [
+        json!([user]),
+        json!([user, says("I")]),
+        json!([user, says("I look."), call]),
+        json!([user, says("I look."), done]),
+        json!([user, says("I look."), done]),
+        json!([user, says("I look."), done, { "id": "e4", "type": "copilot", "text": "One." }]),
+    ];
+    let documents = timelines.map(|timeline| {
+        let document = json!({ "sessionId": "s1", "startTime": "2025-09-30T10:00:00.000Z", "timeline": timeline });
+        serde_json::to_vec_pretty(&document).unwrap()
+    });
+    let history = surface("copilot", "history");
+    let made = read_documents_of(history, &documents);
+    let whole = read_documents_of(history, &documents[5..]);
+    let (grown, whole) = (without_bytes(sum(&made, false)), without_bytes(sum(&whole, false)));
+    assert_eq!(difference(&grown, &whole), Vec::<String>::new());
+    assert_eq!(kept_documents(&made), documents);
+    assert_eq!(subtypes(&made), [("metadata".to_owned(), json!({ "fields": [] }))]);
 }
