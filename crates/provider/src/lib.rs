@@ -16,6 +16,8 @@
 //! - A reply is one `message.assistant`, however many records it came in. Its thinking, text and
 //!   tool calls are blocks in their native order; each call is a `tool.call`, each answer a
 //!   `tool.result` with the call's name and input; what it cost is one `usage`.
+//! - Of a file that grows, a normaliser that is told to [settle](Normalizer::settle) gives what it
+//!   holds back; what comes later is told as far as it is new, tokens as a difference.
 //! - [`Companions`] answer for what an agent keeps in files beside its input, if somebody has
 //!   them; a body that is asked for stands in the place of the note that names its file.
 //! - Facts that are no content (turns, compaction, retries, hooks, denials) are `system` and
@@ -28,6 +30,8 @@
 //! - Bytes that nobody understands are kept even when others are not.
 //! - Any split of the byte stream gives the same events.
 //! - A stream that ends early yields what it had.
+//! - Settling at the same places gives the same events for any cut.
+//! - Settling loses and repeats nothing.
 //! - A run begins and ends once.
 //! - Split messages of one id are one message.
 //! - Each call is counted once and stands before its result.

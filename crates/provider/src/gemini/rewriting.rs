@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use serde_json::json;
 
 use super::held::Held;
-use super::retelling::{is_only_answers, is_prompt};
+use super::retelling::input::{is_only_answers, is_prompt};
 use super::session::Session;
 use crate::outbox::{Outbox, Scraps};
 use crate::value::{Fields, Value};
