@@ -265,7 +265,7 @@ fn without_bytes(sum: Sum) -> Sum {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(256))]
+    #![proptest_config(ProptestConfig::with_cases(128))]
 
     #[test]
     fn a_chat_that_only_grows_comes_to_the_same_however_often_it_settles(
@@ -303,7 +303,9 @@ proptest! {
             }
             for ((_, id), (text, _)) in &whole.said {
                 let told = settled.said.iter().find(|((_, other), _)| other == id);
-                prop_assert!(told.is_some_and(|(_, told)| told.0.starts_with(text)));
+                // A reply that only calls may have been told with another one's calls.
+                let is_told = told.is_some_and(|(_, told)| told.0.starts_with(text));
+                prop_assert!(text.is_empty() || is_told, "{:?} is lost", id);
             }
             let again = read_settling(gemini, &input, &silences, &[input.len() / 3, input.len() / 2]);
             prop_assert_eq!(&made, &again);
