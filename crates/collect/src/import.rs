@@ -1,1 +1,0 @@
-//! Takes over the files of other recorders.

@@ -1,0 +1,280 @@
+//! Keeps starts and ends in pairs, and each tool call unique, whatever the foreign run left out.
+//!
+//! What it adds has no origin: it says that something began or ended, and nothing that nobody said.
+
+use std::collections::{HashMap, HashSet};
+
+use quipu_event::payload::{Payload, RunCompleted, RunKind, Status, StepCompleted, StepStarted};
+use quipu_event::payload::{ToolCall, ToolResult};
+use quipu_event::{Draft, Event, Json, Kind, RunId, StepPath, Timestamp};
+use serde_json::Value;
+
+/// Why something ends that never said so.
+pub(super) const NO_END: &str = "it had no end when it was imported";
+
+/// What is open after the events so far.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Pairs {
+    open: HashMap<(Kind, StepPath, u32), Vec<Span>>,
+    /// How many spans were opened: the order in which to close them.
+    opened: u64,
+    calls: Calls,
+}
+
+#[derive(Clone, Debug)]
+struct Span {
+    order: u64,
+    name: String,
+    kind: String,
+    iteration: u64,
+    child: Option<RunId>,
+    source: Option<Box<str>>,
+    at: Option<Timestamp>,
+}
+
+/// Tool calls, as `quipu verify` looks at them.
+#[derive(Clone, Debug, Default)]
+struct Calls {
+    /// Every call: where, in which round, and its id.
+    made: HashSet<(StepPath, u64, String)>,
+    /// The ids that calls without an answer have here, by the id that they had there.
+    open: HashMap<(StepPath, String), Vec<String>>,
+    rounds: HashMap<StepPath, u64>,
+    round: u64,
+}
+
+impl Pairs {
+    /// Takes in an event that the journal holds.
+    pub(super) fn note(&mut self, event: &Event) {
+        let draft = Draft {
+            kind: event.kind.clone(),
+            path: event.path.clone(),
+            iteration: event.iteration,
+            timestamp: Some(event.timestamp),
+            child_run_id: event.child_run_id.clone(),
+            payload: event.payload.clone(),
+            source: event.source.clone(),
+            origin: None,
+            raw: None,
+        };
+        self.fit(draft);
+    }
+
+    /// Takes in the next draft and returns it, behind what must come before it.
+    pub(super) fn fit(&mut self, draft: Draft) -> Vec<Draft> {
+        let fitted = match &draft.kind {
+            Kind::RunStarted if self.is_running() => vec![as_system(draft, "run_started")],
+            kind if kind.completion().is_some() => {
+                self.begin(&draft);
+                vec![draft]
+            }
+            kind if kind.is_completion() => self.end(draft),
+            Kind::ToolCall => vec![self.calls.call(draft)],
+            Kind::ToolResult => self.calls.result(draft),
+            _ => vec![draft],
+        };
+        fitted.iter().for_each(|draft| self.calls.note_round(draft));
+        fitted
+    }
+
+    /// Tells whether the run has begun and not ended.
+    pub(super) fn is_running(&self) -> bool {
+        self.open.contains_key(&(Kind::RunStarted, StepPath::root(), 1))
+    }
+
+    /// Returns the ends of all that is open but the run itself, the innermost first.
+    pub(super) fn close_all(&mut self, at: Option<Timestamp>) -> Vec<Draft> {
+        let mut spans: Vec<_> = (self.open.drain())
+            .flat_map(|(key, spans)| spans.into_iter().map(move |span| (key.clone(), span)))
+            .collect();
+        spans.sort_by_key(|(_, span)| std::cmp::Reverse(span.order));
+        let (run, spans): (Vec<_>, Vec<_>) =
+            spans.into_iter().partition(|((kind, ..), _)| *kind == Kind::RunStarted);
+        for ((kind, path, attempt), span) in run {
+            self.open.entry((kind, path, attempt)).or_default().push(span);
+        }
+        let ends: Vec<_> = spans.into_iter().map(|(key, span)| end_of(key, span, at)).collect();
+        ends.iter().for_each(|draft| self.calls.note_round(draft));
+        ends
+    }
+
+    fn begin(&mut self, draft: &Draft) {
+        let (name, kind, attempt) = names_of(draft);
+        self.opened += 1;
+        let span = Span {
+            order: self.opened,
+            name,
+            kind,
+            iteration: draft.iteration,
+            child: draft.child_run_id.clone(),
+            source: draft.source.clone(),
+            at: draft.timestamp,
+        };
+        let key = (draft.kind.clone(), draft.path.clone(), attempt);
+        self.open.entry(key).or_default().push(span);
+    }
+
+    fn end(&mut self, draft: Draft) -> Vec<Draft> {
+        let start = Kind::ALL.iter().find(|kind| kind.completion().as_ref() == Some(&draft.kind));
+        let Some(start) = start.cloned() else { return vec![draft] };
+        let (.., attempt) = names_of(&draft);
+        let key = (start.clone(), draft.path.clone(), attempt);
+        let open = self.open.get_mut(&key);
+        if let Some(spans) = open {
+            spans.pop();
+            if spans.is_empty() {
+                self.open.remove(&key);
+            }
+            return vec![draft];
+        }
+        vec![start_of(start, &draft), draft]
+    }
+}
+
+impl Calls {
+    fn note_round(&mut self, draft: &Draft) {
+        if draft.path.is_root() {
+            return;
+        }
+        match draft.kind {
+            Kind::StepStarted | Kind::MessageUser => {
+                self.round += 1;
+                self.rounds.insert(draft.path.clone(), self.round);
+            }
+            Kind::StepCompleted => drop(self.rounds.remove(&draft.path)),
+            _ => {}
+        }
+    }
+
+    fn call(&mut self, draft: Draft) -> Draft {
+        let Some(id) = call_id(&draft.payload) else { return draft };
+        let free = self.free(&draft.path, &id);
+        let native = native_id(&id).to_owned();
+        self.open.entry((draft.path.clone(), native)).or_default().push(free.clone());
+        if free == id { draft } else { with_call_id(draft, &free) }
+    }
+
+    fn result(&mut self, draft: Draft) -> Vec<Draft> {
+        let Some(id) = call_id(&draft.payload) else { return vec![draft] };
+        let open = self.open.get_mut(&(draft.path.clone(), native_id(&id).to_owned()));
+        if let Some(ids) = open.filter(|ids| !ids.is_empty()) {
+            let at = ids.iter().position(|open| *open == id).unwrap_or_default();
+            let called = ids.remove(at);
+            return vec![if called == id { draft } else { with_call_id(draft, &called) }];
+        }
+        let called = self.free(&draft.path, &id);
+        let draft = if called == id { draft } else { with_call_id(draft, &called) };
+        let result = draft.payload.decode::<ToolResult>().unwrap_or_default();
+        let ToolResult { name, call_id, input, fidelity, .. } = result;
+        let call = ToolCall { name, call_id, input, fidelity, ..ToolCall::default() };
+        let payload = Json::encode(&call).unwrap_or_default();
+        vec![beside(&draft, Draft::with_json(Kind::ToolCall, payload)), draft]
+    }
+
+    /// Returns `id`, or one made of it that no call has yet.
+    fn free(&mut self, path: &StepPath, id: &str) -> String {
+        let round = self.rounds.get(path).copied().unwrap_or_default();
+        let mut free = id.to_owned();
+        let mut next = 2;
+        while !self.made.insert((path.clone(), round, free.clone())) {
+            free = format!("{}#{next}", native_id(id));
+            next += 1;
+        }
+        free
+    }
+}
+
+/// Returns an id without the number that made it unique here.
+fn native_id(id: &str) -> &str {
+    let numbered = id.rsplit_once('#');
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    numbered.filter(|(_, number)| is_number(number)).map_or(id, |(native, _)| native)
+}
+
+fn call_id(payload: &Json) -> Option<String> {
+    let payload: Value = payload.decode().ok()?;
+    payload.get("call_id")?.as_str().map(str::to_owned)
+}
+
+fn with_call_id(mut draft: Draft, id: &str) -> Draft {
+    if let Ok(mut payload) = draft.payload.decode::<Value>() {
+        payload["call_id"] = id.into();
+        draft.payload = Json::encode(&payload).unwrap_or(draft.payload);
+    }
+    draft
+}
+
+/// Returns name, kind and attempt of what begins or ends.
+fn names_of(draft: &Draft) -> (String, String, u32) {
+    match Payload::decode(&draft.kind, &draft.payload) {
+        Ok(Payload::RunStarted(run)) => (run.name, run.kind.as_str().to_owned(), 1),
+        Ok(Payload::RunCompleted(run)) => (run.name, run.kind.as_str().to_owned(), 1),
+        Ok(Payload::StepStarted(step)) => (step.name, step.kind, step.attempt.unwrap_or(1)),
+        Ok(Payload::StepCompleted(step)) => (step.name, step.kind, step.attempt.unwrap_or(1)),
+        _ => (String::new(), String::new(), 1),
+    }
+}
+
+/// Puts `made` where and when `draft` is.
+fn beside(draft: &Draft, made: Draft) -> Draft {
+    Draft {
+        path: draft.path.clone(),
+        iteration: draft.iteration,
+        timestamp: draft.timestamp,
+        child_run_id: None,
+        source: draft.source.clone(),
+        ..made
+    }
+}
+
+fn start_of(start: Kind, end: &Draft) -> Draft {
+    let (name, kind, attempt) = names_of(end);
+    let payload = match start {
+        Kind::StepStarted | Kind::CallWorkflowStarted => {
+            let attempt = (attempt > 1).then_some(attempt);
+            Json::encode(&StepStarted { name, kind, attempt, ..StepStarted::default() })
+        }
+        Kind::DeliverableCheckStarted => {
+            Json::encode(&serde_json::json!({ "required": [], "missing": [] }))
+        }
+        _ => Json::encode(&serde_json::json!({})),
+    };
+    let made = beside(end, Draft::with_json(start, payload.unwrap_or_default()));
+    Draft { child_run_id: end.child_run_id.clone(), ..made }
+}
+
+fn end_of(
+    (start, path, attempt): (Kind, StepPath, u32),
+    span: Span,
+    at: Option<Timestamp>,
+) -> Draft {
+    let (status, error) = (Some(Status::Aborted), Some(NO_END.to_owned()));
+    let Span { name, kind, iteration, child, source, at: began, .. } = span;
+    let payload = match start {
+        Kind::RunStarted => {
+            let kind = RunKind::from(kind.as_str());
+            Json::encode(&RunCompleted { name, kind, status, error, ..RunCompleted::default() })
+        }
+        Kind::StepStarted | Kind::CallWorkflowStarted => {
+            let attempt = (attempt > 1).then_some(attempt);
+            let step = StepCompleted { name, kind, attempt, status, error, ..Default::default() };
+            Json::encode(&step)
+        }
+        Kind::DeliverableCheckStarted => {
+            Json::encode(&serde_json::json!({ "required": [], "missing": [], "result": "blocked" }))
+        }
+        _ => Json::encode(&serde_json::json!({ "status": "aborted", "error": NO_END })),
+    };
+    let completion = start.completion().unwrap_or(Kind::StepCompleted);
+    let draft = Draft::with_json(completion, payload.unwrap_or_default()).at(path, iteration);
+    Draft { timestamp: at.or(began), child_run_id: child, source, ..draft }
+}
+
+/// Turns a draft into a `system` event that has the same facts.
+fn as_system(draft: Draft, subtype: &str) -> Draft {
+    let facts = draft.payload.decode().unwrap_or_default();
+    match Draft::system(subtype, facts) {
+        Ok(system) => Draft { kind: system.kind, payload: system.payload, ..draft },
+        Err(_) => draft,
+    }
+}
