@@ -137,7 +137,7 @@ fuzz-mcp_server:
 	@mkdir -p fuzz/corpus/mcp_server
 	$(FUZZ) mcp_server fuzz/corpus/mcp_server fuzz/seeds/mcp_server -- -max_total_time=$(FUZZ_SECONDS) -max_len=8192
 
-fuzz-template fuzz-expression fuzz-shell fuzz-plugin_line: fuzz-%:
+fuzz-template fuzz-expression fuzz-shell fuzz-plugin_line fuzz-import: fuzz-%:
 	@mkdir -p fuzz/corpus/$*
 	$(FUZZ) $* fuzz/corpus/$* -- -max_total_time=$(FUZZ_SECONDS) -max_len=4096
 

@@ -8,6 +8,17 @@
 //! - A run under the recorder begins and ends once.
 //! - Text before the first record hides no record.
 //! - A program does not notice a recorder that fails.
+//!
+//! Importing:
+//!
+//! - Importing the same thing again does nothing.
+//! - An import that was killed is gone on with, without a double or a hole.
+//! - What has grown since gets the rest.
+//! - Every foreign line and document is kept to the byte.
+//! - An imported run is sound.
+//! - Tokens are counted once whatever says them.
+//! - What cannot be read is kept and told with its place.
+//! - Names in an archive lead nowhere.
 
 #![warn(missing_docs)]
 

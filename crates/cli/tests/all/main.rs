@@ -19,6 +19,8 @@ mod demo;
 mod examples;
 /// An agent under the recorder: its streams, its exit code, signals, and what is recorded meanwhile.
 mod exec;
+/// The files of other recorders become runs, once.
+mod import;
 /// Values that want to be commands, given to a run in every place a shell knows.
 mod injection;
 /// The `jq` one-liners that the format's users know, against a demo run.

@@ -77,11 +77,8 @@ impl Folder {
             let kind = entry.file_type().map_err(failed)?;
             let shown = entry.file_name().to_string_lossy().into_owned();
             let name = format!("{prefix}{shown}");
-            let refuse = |what: &str| Problem {
-                file: name.clone(),
-                line: None,
-                what: what.to_owned(),
-            };
+            let refuse =
+                |what: &str| Problem { file: name.clone(), line: None, what: what.to_owned() };
             if entry.file_name().to_str().is_none() {
                 self.problems.push(refuse("its name is no text; it was left out"));
             } else if kind.is_dir() && depth < DEEPEST {

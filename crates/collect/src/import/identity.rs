@@ -26,11 +26,7 @@ pub(super) fn choose(
 }
 
 /// Returns the id that `foreign` has here: its own, unless it cannot be one or another run has it.
-pub(super) fn run_id(
-    layout: &Layout,
-    system: System,
-    foreign: &str,
-) -> Result<RunId, ImportError> {
+pub(super) fn run_id(layout: &Layout, system: System, foreign: &str) -> Result<RunId, ImportError> {
     if let Ok(id) = RunId::parse(foreign)
         && is_free(layout, system, foreign, &id)?
     {

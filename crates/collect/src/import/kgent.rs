@@ -139,12 +139,7 @@ impl Seen {
         Draft::new(Kind::ToolCall, &call)
     }
 
-    fn result(
-        &mut self,
-        event: &Value,
-        data: &Value,
-        failed: bool,
-    ) -> Result<Draft, EncodeError> {
+    fn result(&mut self, event: &Value, data: &Value, failed: bool) -> Result<Draft, EncodeError> {
         let blocked = text(data, &["status"]) == Some("blocked");
         let status = match (blocked, failed) {
             (true, _) => ToolStatus::Blocked,
@@ -229,8 +224,7 @@ fn tell_state(folder: &Folder, seen: &Seen, teller: &mut Teller) -> Result<(), I
     match status.filter(|_| !seen.ended) {
         Some(status) => {
             let error = error_text(&state);
-            let completed =
-                RunCompleted { status: Some(status), error, ..RunCompleted::default() };
+            let completed = RunCompleted { status: Some(status), error, ..RunCompleted::default() };
             let at = time(&state, "completed_at").or_else(|| time(&state, "updated_at"));
             teller.end(Some(&record), completed, at)
         }

@@ -37,8 +37,8 @@ struct Span {
 struct Calls {
     /// Every call: where, in which round, and its id.
     made: HashSet<(StepPath, u64, String)>,
-    /// The ids that calls without an answer have here, by the id that they had there.
-    open: HashMap<(StepPath, String), Vec<String>>,
+    /// Calls without an answer, by the id that they had there.
+    open: HashMap<(StepPath, String), Vec<ToolCall>>,
     rounds: HashMap<StepPath, u64>,
     round: u64,
 }
@@ -147,25 +147,29 @@ impl Calls {
     }
 
     fn call(&mut self, draft: Draft) -> Draft {
-        let Some(id) = call_id(&draft.payload) else { return draft };
-        let free = self.free(&draft.path, &id);
-        let native = native_id(&id).to_owned();
-        self.open.entry((draft.path.clone(), native)).or_default().push(free.clone());
-        if free == id { draft } else { with_call_id(draft, &free) }
+        let Ok(mut call) = draft.payload.decode::<ToolCall>() else { return draft };
+        let free = self.free(&draft.path, &call.call_id);
+        let native = native_id(&call.call_id).to_owned();
+        let is_as_it_was = free == call.call_id;
+        call.call_id = free;
+        let payload = if is_as_it_was { None } else { with_call_id(&draft.payload, &call.call_id) };
+        self.open.entry((draft.path.clone(), native)).or_default().push(call);
+        Draft { payload: payload.unwrap_or(draft.payload), ..draft }
     }
 
     fn result(&mut self, draft: Draft) -> Vec<Draft> {
-        let Some(id) = call_id(&draft.payload) else { return vec![draft] };
-        let open = self.open.get_mut(&(draft.path.clone(), native_id(&id).to_owned()));
-        if let Some(ids) = open.filter(|ids| !ids.is_empty()) {
-            let at = ids.iter().position(|open| *open == id).unwrap_or_default();
-            let called = ids.remove(at);
-            return vec![if called == id { draft } else { with_call_id(draft, &called) }];
+        let Ok(result) = draft.payload.decode::<ToolResult>() else { return vec![draft] };
+        let open = self.open.get_mut(&(draft.path.clone(), native_id(&result.call_id).to_owned()));
+        if let Some(calls) = open.filter(|calls| !calls.is_empty()) {
+            let at = calls.iter().position(|open| open.call_id == result.call_id);
+            let call = calls.remove(at.unwrap_or_default());
+            let payload = answering(&draft.payload, &result, &call);
+            return vec![Draft { payload: payload.unwrap_or(draft.payload), ..draft }];
         }
-        let called = self.free(&draft.path, &id);
-        let draft = if called == id { draft } else { with_call_id(draft, &called) };
-        let result = draft.payload.decode::<ToolResult>().unwrap_or_default();
-        let ToolResult { name, call_id, input, fidelity, .. } = result;
+        let call_id = self.free(&draft.path, &result.call_id);
+        let payload = with_call_id(&draft.payload, &call_id).filter(|_| call_id != result.call_id);
+        let draft = Draft { payload: payload.unwrap_or(draft.payload), ..draft };
+        let ToolResult { name, input, fidelity, .. } = result;
         let call = ToolCall { name, call_id, input, fidelity, ..ToolCall::default() };
         let payload = Json::encode(&call).unwrap_or_default();
         vec![beside(&draft, Draft::with_json(Kind::ToolCall, payload)), draft]
@@ -191,17 +195,29 @@ fn native_id(id: &str) -> &str {
     numbered.filter(|(_, number)| is_number(number)).map_or(id, |(native, _)| native)
 }
 
-fn call_id(payload: &Json) -> Option<String> {
-    let payload: Value = payload.decode().ok()?;
-    payload.get("call_id")?.as_str().map(str::to_owned)
+fn with_call_id(payload: &Json, id: &str) -> Option<Json> {
+    let mut payload: Value = payload.decode().ok()?;
+    payload["call_id"] = id.into();
+    Json::encode(&payload).ok()
 }
 
-fn with_call_id(mut draft: Draft, id: &str) -> Draft {
-    if let Ok(mut payload) = draft.payload.decode::<Value>() {
-        payload["call_id"] = id.into();
-        draft.payload = Json::encode(&payload).unwrap_or(draft.payload);
+/// Completes a result with what its call says; nothing if there is nothing to add.
+fn answering(payload: &Json, result: &ToolResult, call: &ToolCall) -> Option<Json> {
+    let is_whole = result.call_id == call.call_id
+        && (!result.name.is_empty() || call.name.is_empty())
+        && (!result.input.is_null() || call.input.is_null());
+    if is_whole {
+        return None;
     }
-    draft
+    let mut payload: Value = payload.decode().ok()?;
+    payload["call_id"] = call.call_id.as_str().into();
+    if result.name.is_empty() {
+        payload["name"] = call.name.as_str().into();
+    }
+    if result.input.is_null() {
+        payload["input"] = call.input.decode().ok()?;
+    }
+    Json::encode(&payload).ok()
 }
 
 /// Returns name, kind and attempt of what begins or ends.

@@ -82,9 +82,7 @@ pub(super) fn value<'a>(whole: &'a Value, keys: &[&str]) -> Option<&'a Value> {
 /// Returns a part as JSON; one that nests too deep becomes its own text.
 pub(super) fn json(part: Option<&Value>) -> Json {
     let Some(part) = part else { return Json::null() };
-    Json::encode(part)
-        .or_else(|_| Json::encode(&part.to_string()))
-        .unwrap_or_else(|_| Json::null())
+    Json::encode(part).or_else(|_| Json::encode(&part.to_string())).unwrap_or_else(|_| Json::null())
 }
 
 #[cfg(test)]

@@ -142,11 +142,7 @@ impl Teller {
     }
 
     /// Tells a record that was not understood, and that this is a problem.
-    pub(super) fn unknown(
-        &mut self,
-        record: &Record<'_>,
-        reason: &str,
-    ) -> Result<(), ImportError> {
+    pub(super) fn unknown(&mut self, record: &Record<'_>, reason: &str) -> Result<(), ImportError> {
         self.problem(Problem {
             file: record.file.to_owned(),
             line: record.line,
@@ -258,7 +254,8 @@ impl Teller {
         let (draft, completed) = match end {
             Some(End { draft, completed, is_known }) => {
                 // Its record stands there already, before what has come since.
-                let draft = if is_known { Draft { raw: None, origin: None, ..draft } } else { draft };
+                let draft =
+                    if is_known { Draft { raw: None, origin: None, ..draft } } else { draft };
                 (draft, completed)
             }
             None => {

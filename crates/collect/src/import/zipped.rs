@@ -38,7 +38,8 @@ impl Archive {
         let (mut found, mut problems) = (Vec::new(), Vec::new());
         for at in 0..zip.len() {
             let entry = zip.by_index_raw(at).map_err(|error| bad(error.to_string()))?;
-            let (name, bytes) = (entry.name().map_err(|e| bad(e.to_string()))?.to_string(), entry.size());
+            let (name, bytes) =
+                (entry.name().map_err(|e| bad(e.to_string()))?.to_string(), entry.size());
             if entry.is_dir() {
                 continue;
             }

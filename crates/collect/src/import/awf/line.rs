@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use quipu_event::{Draft, EncodeError, Event, Json, Kind, StepPath};
+use quipu_event::payload::{Message, ToolCall};
+use quipu_event::{BlockContent, ContentBlock, Draft, EncodeError, Event, Json, Kind, StepPath};
 use serde_json::{Map, Value, json};
 
 /// The steps that are being executed, and how often each was.
@@ -85,6 +86,30 @@ impl Steps {
             _ => (StepPath::root(), 0),
         }
     }
+}
+
+/// Returns the calls that a reply asks for, if it is one.
+pub(super) fn calls(reply: &Draft) -> Vec<Result<Draft, EncodeError>> {
+    if reply.kind != Kind::MessageAssistant {
+        return Vec::new();
+    }
+    let Ok(message) = reply.payload.decode::<Message>() else { return Vec::new() };
+    let call = |block: ContentBlock| match block.content {
+        BlockContent::ToolUse { tool_name, tool_id, tool_input }
+            if !tool_name.is_empty() && !tool_id.is_empty() =>
+        {
+            let (name, call_id, input) = (tool_name, tool_id, tool_input);
+            let call = ToolCall { name, call_id, input, ..ToolCall::default() };
+            let draft = Draft::new(Kind::ToolCall, &call);
+            let dress = |draft: Draft| {
+                let draft = draft.at(reply.path.clone(), reply.iteration);
+                Draft { timestamp: reply.timestamp, ..draft }
+            };
+            Some(draft.map(dress))
+        }
+        _ => None,
+    };
+    message.blocks.into_iter().filter_map(call).collect()
 }
 
 /// Spells `loop:1/loop:2/check` as `loop[1].loop[2].check`.

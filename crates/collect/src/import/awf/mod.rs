@@ -8,7 +8,7 @@ mod line;
 use std::collections::{BTreeMap, HashSet};
 
 use quipu_event::payload::{RunCompleted, RunKind, RunStarted, Status};
-use quipu_event::{Event, Kind, decode_line};
+use quipu_event::{Draft, Event, Kind, decode_line};
 use serde_json::Value;
 
 use super::Story;
@@ -64,11 +64,7 @@ pub(super) fn story(folder: &Folder, only: Option<&str>) -> Result<Story, Import
 }
 
 /// Tells the events of the run, in the order of their numbers.
-pub(super) fn tell(
-    folder: &Folder,
-    story: &Story,
-    teller: &mut Teller,
-) -> Result<(), ImportError> {
+pub(super) fn tell(folder: &Folder, story: &Story, teller: &mut Teller) -> Result<(), ImportError> {
     let names: Vec<_> = folder.files().map(|(name, _)| name.to_owned()).collect();
     let mut files = Vec::new();
     for name in &names {
@@ -79,7 +75,9 @@ pub(super) fn tell(
         lines("", bytes).find_map(|record| decode_line(record.bytes).ok().map(|e| e.timestamp))
     };
     files.sort_by_key(|(name, bytes)| (beginning(bytes), (*name).clone()));
-    let mut telling = Telling { steps: line::Steps::default(), story };
+    let is_call = |record: Record<'_>| decode_line(record.bytes).is_ok_and(is_call_of(&story.id));
+    let routed = files.iter().any(|(name, bytes)| lines(name, bytes).any(is_call));
+    let mut telling = Telling { steps: line::Steps::default(), story, routed };
     for (name, bytes) in &files {
         for entry in in_order(lines(name, bytes).collect(), story) {
             telling.take(&entry, teller)?;
@@ -89,6 +87,10 @@ pub(super) fn tell(
         }
     }
     Ok(())
+}
+
+fn is_call_of(run: &str) -> impl Fn(Event) -> bool {
+    move |event| event.kind == Kind::ToolCall && event.run_id.as_str() == run
 }
 
 /// Tells whether the file is the run's own, so that what cannot be read in it belongs to the run.
@@ -131,6 +133,8 @@ fn in_order<'a>(records: Vec<Record<'a>>, story: &Story) -> Vec<Entry<'a>> {
 struct Telling<'a> {
     steps: line::Steps,
     story: &'a Story,
+    /// Whether calls passed the router: then what an agent says of calls is of those.
+    routed: bool,
 }
 
 impl Telling<'_> {
@@ -153,10 +157,13 @@ impl Telling<'_> {
                 let child = event.child_run_id.as_ref().map(|child| child.as_str());
                 let child = child.and_then(|child| teller.run_called(child));
                 let draft = self.steps.draft(event, &self.story.started.name);
-                teller.tell(
-                    Some(record),
-                    draft.map(|draft| quipu_event::Draft { child_run_id: child, ..draft }),
-                )
+                let draft = draft.map(|draft| Draft { child_run_id: child, ..draft });
+                let calls = match &draft {
+                    Ok(draft) if !self.routed => line::calls(draft),
+                    _ => Vec::new(),
+                };
+                teller.tell(Some(record), draft)?;
+                calls.into_iter().try_for_each(|call| teller.tell(Some(record), call))
             }
         }
     }

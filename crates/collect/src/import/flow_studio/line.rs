@@ -108,11 +108,7 @@ fn error(line: &Value) -> ErrorReport {
 
 impl Calls {
     /// Makes the call that a line, a block or the payload of an event tells of.
-    pub(super) fn call(
-        &mut self,
-        record: &Record<'_>,
-        told: &Value,
-    ) -> Result<Draft, EncodeError> {
+    pub(super) fn call(&mut self, record: &Record<'_>, told: &Value) -> Result<Draft, EncodeError> {
         let name = tool_name(told);
         let call_id = owned(told, &["id", "tool_id", "tool_use_id", "call_id"]);
         let call_id = call_id.unwrap_or_else(|| {

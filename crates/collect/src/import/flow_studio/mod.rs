@@ -28,7 +28,8 @@ pub(super) fn story(folder: &Folder) -> Result<Story, ImportError> {
     let log = folder.read(LOG)?.unwrap_or_default();
     let first = lines(LOG, &log).find_map(|record| record.object()).unwrap_or_default();
     let parts = Parts::find(folder)?;
-    let id = owned(&meta, &["id"]).or_else(|| owned(&first, &["run_id"])).or_else(|| parts.run_id());
+    let id =
+        owned(&meta, &["id"]).or_else(|| owned(&first, &["run_id"])).or_else(|| parts.run_id());
     let id = id.or_else(|| folder.name()).unwrap_or_else(|| "flow-studio".to_owned());
     let name = owned(&meta, &["title"]).unwrap_or_else(|| id.clone());
     let mut started = RunStarted {

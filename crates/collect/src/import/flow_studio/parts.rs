@@ -75,7 +75,11 @@ impl Parts {
 
     /// Returns the name of each file.
     pub(super) fn files(&self) -> impl Iterator<Item = &str> {
-        self.0.iter().flat_map(|part| [&part.transcript, &part.receipt]).flatten().map(String::as_str)
+        self.0
+            .iter()
+            .flat_map(|part| [&part.transcript, &part.receipt])
+            .flatten()
+            .map(String::as_str)
     }
 
     /// Returns the run that the receipts name.

@@ -338,9 +338,7 @@ impl<'a> Walk<'a> {
             let bytes = self.folder.read(name)?.unwrap_or_default();
             let record = Record::document(name, &bytes);
             let at = time(&part.says, "completed_at");
-            let dress = |draft: Draft| {
-                Draft { timestamp: at, ..draft.at(path.clone(), iteration) }
-            };
+            let dress = |draft: Draft| Draft { timestamp: at, ..draft.at(path.clone(), iteration) };
             let receipt = Draft::system("receipt", part.says.clone());
             teller.tell(Some(&record), receipt.map(dress))?;
             if let Some(usage) = cost {
@@ -387,8 +385,14 @@ fn step_of(event: &Value) -> Option<Step> {
 /// Tells whether an event ends a flow.
 pub(super) fn ends_flow(event: &Value) -> bool {
     let ends = [
-        "run_completed", "run_failed", "run_stopped", "run_canceled", "run_cancelled", "flow_end",
-        "flow_completed", "flow_failed",
+        "run_completed",
+        "run_failed",
+        "run_stopped",
+        "run_canceled",
+        "run_cancelled",
+        "flow_end",
+        "flow_completed",
+        "flow_failed",
     ];
     ends.contains(&kind_of(event)) && event["step_id"].as_str().is_none_or(str::is_empty)
 }

@@ -10,9 +10,7 @@ use super::entry::other_block;
 pub(in super::super) fn blocks(content: &Value, fidelity: Fidelity) -> Vec<ContentBlock> {
     match content {
         Value::String(text) => vec![ContentBlock::text(fidelity, text.clone())],
-        Value::Array(blocks) => {
-            blocks.iter().map(|one| block(one, fidelity.clone())).collect()
-        }
+        Value::Array(blocks) => blocks.iter().map(|one| block(one, fidelity.clone())).collect(),
         _ => Vec::new(),
     }
 }

@@ -2,7 +2,7 @@
 
 use quipu_event::payload::{ErrorReport, Message, ToolCall, ToolResult, ToolStatus};
 use quipu_event::{BlockContent, ContentBlock, Draft, EncodeError, Fidelity, Kind};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::super::error::ImportError;
 use super::super::record::{self, Record, owned, text, time, value};
@@ -149,7 +149,8 @@ impl Entry<'_> {
 
     fn system(&self) -> Result<Draft, EncodeError> {
         let native = value(self.detail, &["sdk_entry", "notification"]).unwrap_or(self.detail);
-        let subtype = text(self.detail, &["subtype"]).or_else(|| text(native, &["subtype", "type"]));
+        let subtype =
+            text(self.detail, &["subtype"]).or_else(|| text(native, &["subtype", "type"]));
         Draft::system(subtype.unwrap_or("system_event"), native.clone())
     }
 
@@ -172,10 +173,7 @@ impl Entry<'_> {
             || format!("recorded as {entry_type:?}"),
             |error| format!("recorded as {entry_type:?}: {error}"),
         );
-        let payload = json!({ "native_type": native, "reason": reason });
-        let draft = Draft::unknown(b"", native.as_deref(), &reason);
-        let draft = Draft { raw: None, ..draft };
-        Draft::new(Kind::Unknown, &payload).unwrap_or(draft)
+        Draft { raw: None, ..Draft::unknown(b"", native.as_deref(), &reason) }
     }
 }
 

@@ -10,9 +10,7 @@ mod usage;
 
 use std::collections::HashSet;
 
-use quipu_event::payload::{
-    Agent, ErrorReport, RunCompleted, RunKind, RunStarted, Status,
-};
+use quipu_event::payload::{Agent, ErrorReport, RunCompleted, RunKind, RunStarted, Status};
 use quipu_event::{Draft, Kind};
 use serde_json::{Value, json};
 
