@@ -89,7 +89,8 @@ fn kill_9_in_the_middle_leaves_neither_a_double_nor_a_hole() {
     assert!(killed > 0, "every import was done before it could be killed");
     session.ok(&["import", "big.jsonl"]);
     let lines = session.lines("r-1");
-    let offsets: Vec<_> = lines.iter().filter_map(|line| line["origin"]["offset"].as_u64()).collect();
+    let offsets: Vec<_> =
+        lines.iter().filter_map(|line| line["origin"]["offset"].as_u64()).collect();
     assert_eq!(offsets.len(), count);
     assert!(offsets.windows(2).all(|pair| pair[0] < pair[1]));
     assert_eq!(session.quipu(&["verify"]).code, Some(0));

@@ -1,7 +1,7 @@
 //! What a foreign run is called here.
 
 use quipu_event::{Kind, RunId, RunIdentity};
-use quipu_journal::Layout;
+use quipu_journal::{DamageKind, Layout, ReadProblem, Reader};
 use serde_json::Value;
 use uuid::Uuid;
 
@@ -55,7 +55,17 @@ fn is_free(
     };
     Ok(match labels {
         Some(labels) => is(&labels, FROM, system.name()) && is(&labels, FOREIGN_ID, foreign),
-        // An import that was killed before its first line leaves an empty file.
-        None => first.is_empty() && layout.transcript(id).metadata().is_ok_and(|m| m.len() == 0),
+        None => is_blank(layout, id)?,
+    })
+}
+
+/// Tells whether an import that was killed before its first line was whole could have left this.
+fn is_blank(layout: &Layout, id: &RunId) -> Result<bool, ImportError> {
+    Ok(match Reader::open(layout.transcript(id))?.next() {
+        None => true,
+        Some(Err(ReadProblem::Damaged { damage, .. })) => {
+            matches!(damage.what, DamageKind::TornTail(_))
+        }
+        Some(_) => false,
     })
 }

@@ -94,7 +94,7 @@ fn steps_have_their_attempts_and_the_last_one_its_files() {
         "tool.result build.code",
         "system build.code",
         "message.assistant build.code",
-        "system build.code",
+        "system",
         "system build.code",
         "usage build.code",
         "step.completed build.code",
