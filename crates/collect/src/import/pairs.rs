@@ -46,13 +46,18 @@ struct Calls {
 impl Pairs {
     /// Takes in an event that the journal holds.
     pub(super) fn note(&mut self, event: &Event) {
+        let matters = event.kind.completion().is_some()
+            || event.kind.is_completion()
+            || matches!(event.kind, Kind::ToolCall | Kind::ToolResult);
+        // Of all others only the type and the path are looked at.
+        let payload = if matters { event.payload.clone() } else { Json::null() };
         let draft = Draft {
             kind: event.kind.clone(),
             path: event.path.clone(),
             iteration: event.iteration,
             timestamp: Some(event.timestamp),
             child_run_id: event.child_run_id.clone(),
-            payload: event.payload.clone(),
+            payload,
             source: event.source.clone(),
             origin: None,
             raw: None,

@@ -209,7 +209,7 @@ impl<'a> Walk<'a> {
         at: Option<Timestamp>,
         teller: &mut Teller,
     ) -> Result<(), ImportError> {
-        if !self.flows.iter().any(|open| *open == step.0) {
+        if !self.flows.contains(&step.0) {
             self.begin_flow(&step.0, record, at, teller)?;
         }
         let tries = self.tries.entry(step.clone()).or_default();
