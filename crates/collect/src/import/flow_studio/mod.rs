@@ -4,6 +4,7 @@
 //! its last execution, because each execution overwrites them, and are told before its end. Steps that
 //! the log does not know are told with their flow all the same.
 
+mod event;
 mod line;
 mod parts;
 mod walk;
@@ -91,11 +92,11 @@ fn tell_end(
         return teller.end(Some(&record), completed, at);
     }
     let last = records.iter().rev().find_map(|(record, event)| {
-        let event = event.as_ref().filter(|event| walk::ends_flow(event))?;
+        let event = event.as_ref().filter(|event| event::ends_flow(event))?;
         Some((record, event))
     });
     let Some((record, event)) = last else { return Ok(()) };
-    let (status, error) = walk::end_of(event);
+    let (status, error) = event::end_of(event);
     let completed = RunCompleted { status: Some(status), error, ..RunCompleted::default() };
     teller.end(Some(record), completed, time(event, "ts"))
 }

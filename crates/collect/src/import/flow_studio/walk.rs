@@ -2,22 +2,20 @@
 
 use std::collections::{HashMap, HashSet};
 
-use quipu_event::payload::{
-    Agent, ErrorReport, Message, Status, StepCompleted, StepStarted, Usage, UsageScope,
-};
-use quipu_event::{ContentBlock, Draft, EncodeError, Fidelity, Kind, StepPath, Timestamp};
+use quipu_event::payload::{Agent, Status, StepCompleted, StepStarted};
+use quipu_event::{Draft, Kind, StepPath, Timestamp};
 use serde_json::{Value, json};
 
 use super::super::error::ImportError;
 use super::super::folder::Folder;
 use super::super::record::{Record, lines, number, owned, text, time};
 use super::super::teller::Teller;
+use super::event::{
+    Step, end_of, ends_flow, error, flow_completed, kind_of, said, step_of, usage_of, when,
+};
 use super::line::{self, Calls};
 use super::parts::{Part, Parts};
 use super::status_of;
-
-/// A step of a flow.
-type Step = (String, String);
 
 /// See the top of this file.
 pub(super) struct Walk<'a> {
@@ -367,92 +365,4 @@ impl<'a> Walk<'a> {
         let mine = |part: &&Part| part.flow == step.0 && part.step == step.1;
         is_last && self.parts.iter().filter(mine).any(has)
     }
-}
-
-fn kind_of(event: &Value) -> &str {
-    text(event, &["kind", "event"]).unwrap_or_default()
-}
-
-fn when(event: &Value) -> Option<Timestamp> {
-    time(event, "ts").or_else(|| time(event, "timestamp"))
-}
-
-fn step_of(event: &Value) -> Option<Step> {
-    let step = owned(event, &["step_id"])?;
-    Some((owned(event, &["flow_key"]).unwrap_or_default(), step))
-}
-
-/// Tells whether an event ends a flow.
-pub(super) fn ends_flow(event: &Value) -> bool {
-    let ends = [
-        "run_completed",
-        "run_failed",
-        "run_stopped",
-        "run_canceled",
-        "run_cancelled",
-        "flow_end",
-        "flow_completed",
-        "flow_failed",
-    ];
-    ends.contains(&kind_of(event)) && event["step_id"].as_str().is_none_or(str::is_empty)
-}
-
-/// Returns how a flow ended, and why.
-pub(super) fn end_of(event: &Value) -> (Status, Option<String>) {
-    let payload = &event["payload"];
-    let by_kind = match kind_of(event) {
-        "run_failed" | "flow_failed" => Status::Failed,
-        "run_stopped" | "run_canceled" | "run_cancelled" => Status::Canceled,
-        _ => Status::Succeeded,
-    };
-    let status = text(payload, &["status"]).map_or(by_kind, status_of);
-    (status, owned(payload, &["error"]))
-}
-
-fn flow_completed(
-    flow: &str,
-    (status, error): (Status, Option<String>),
-    at: Option<Timestamp>,
-) -> Result<Draft, EncodeError> {
-    let completed = StepCompleted {
-        name: flow.to_owned(),
-        kind: "flow".to_owned(),
-        status: Some(status),
-        error,
-        ..StepCompleted::default()
-    };
-    let draft = Draft::new(Kind::StepCompleted, &completed)?;
-    Ok(Draft { timestamp: at, ..draft.at(StepPath::root().child(flow), 0) })
-}
-
-fn said(kind: &str, payload: &Value) -> Result<Draft, EncodeError> {
-    let words = owned(payload, &["content", "text", "message"]).unwrap_or_default();
-    if kind == "assistant_message" {
-        let block = ContentBlock::text(Fidelity::AgentEmitted, words);
-        return Draft::new(Kind::MessageAssistant, &Message::assistant(vec![block]));
-    }
-    let block = ContentBlock::text(Fidelity::Router, words);
-    Draft::new(Kind::MessageUser, &Message::user(vec![block]))
-}
-
-fn error(payload: &Value) -> ErrorReport {
-    ErrorReport {
-        code: owned(payload, &["code", "error_type"]).unwrap_or_else(|| "flow_error".to_owned()),
-        category: "flow".to_owned(),
-        message: owned(payload, &["error", "message"]).unwrap_or_else(|| payload.to_string()),
-        ..ErrorReport::default()
-    }
-}
-
-/// Returns what a receipt says of tokens; nothing where it says only noughts.
-fn usage_of(says: &Value) -> Option<Usage> {
-    let tokens = &says["tokens"];
-    let usage = Usage {
-        model: owned(says, &["model"]),
-        input_tokens: number(tokens, &["prompt"]),
-        output_tokens: number(tokens, &["completion"]),
-        scope: Some(UsageScope::Session),
-        ..Usage::default()
-    };
-    (usage.tokens().total().unwrap_or_default() > 0).then_some(usage)
 }
