@@ -21,7 +21,7 @@ mod tests {
     #[test]
     fn a_session_is_always_the_same_run() {
         let run = run_of_session("claude", "639aec0e-541b-4e92-8755-749baa04576d");
-        assert_eq!(run.as_str(), "f1db0e3c-0000-0000-0000-000000000000");
+        assert_eq!(run.as_str(), "bc305171-1706-539a-84c2-0bdf75df5d5b");
         assert_ne!(run, run_of_session("codex", "639aec0e-541b-4e92-8755-749baa04576d"));
     }
 }

@@ -337,13 +337,37 @@ fn an_agent_that_talks_to_a_person_has_the_terminal() {
     let said = read_until(&mut terminal, "terminals");
     assert!(said.contains("terminals"), "{said}");
     terminal.write_all(b"hello\n").unwrap();
-    let said = read_until(&mut terminal, "quipu collect");
-    assert!(said.contains("<hello>") && said.contains("quipu collect"), "{said}");
+    let said = read_until(&mut terminal, "no session");
+    assert!(said.contains("<hello>") && said.contains("no session"), "{said}");
     assert_eq!(child.wait().unwrap().code(), Some(4));
     let run = only_run(&session);
     assert_eq!(run.len(), 2, "what is said on a terminal is not recorded here");
     assert_eq!(end_of(&run)["result"]["exit_code"], 4);
-    assert!(end_of(&run)["result"]["note"].as_str().unwrap().contains("quipu collect"));
+    assert!(end_of(&run)["result"]["note"].as_str().unwrap().contains("no session"));
+}
+
+#[test]
+fn the_session_of_an_agent_that_has_the_terminal_is_followed() {
+    let session = Session::new();
+    let script = r#"mkdir -p "$HOME/.claude/projects/-p"
+        line() { printf '{"type":"user","uuid":"%s","sessionId":"s1","cwd":"%s","message":{"role":"user","content":"%s"}}\n' "$1" "$PWD" "$2"; }
+        line u1 'the first prompt' >> "$HOME/.claude/projects/-p/s1.jsonl"
+        echo written; read line
+        line u2 'the second prompt' >> "$HOME/.claude/projects/-p/s1.jsonl""#;
+    let as_claude = ["exec", "--provider", "claude", "--", "sh", "-c", script];
+    let (mut child, mut terminal) = on_a_terminal(&session, &as_claude);
+    read_until(&mut terminal, "written");
+    // It is recorded while the agent waits for its person.
+    let path = session.transcript(quipu_collect::run_of_session("claude", "s1").as_str());
+    while !std::fs::read_to_string(&path).is_ok_and(|text| text.contains("the first prompt")) {
+        thread::sleep(Duration::from_millis(10));
+    }
+    terminal.write_all(b"go on\n").unwrap();
+    let said = read_until(&mut terminal, "the session is run");
+    assert!(said.contains("the session is run"), "{said}");
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    assert!(std::fs::read_to_string(&path).unwrap().contains("the second prompt"));
+    session.ok(&["verify", "--all"]);
 }
 
 #[test]

@@ -109,7 +109,7 @@ impl Journal {
             self.recorder = Some(recorder);
             return Ok(());
         }
-        let (recorder, recovery) = Recorder::reopen_as(&self.layout, &self.run, options)?;
+        let (recorder, recovery) = Recorder::take_up(&self.layout, &self.run, options)?;
         if recovery.last_seq != self.held.last_seq {
             return Err(ImportError::Meanwhile { run: self.run.run_id.clone() });
         }

@@ -308,7 +308,7 @@ impl Teller {
         let Some(record) = record else { return Some(self.masked(draft)) };
         let (offset, len) = (record.offset, record.bytes.len() as u64);
         let file = record.file.to_owned();
-        let origin = Origin { file, offset, len, recorded_at: None };
+        let origin = Origin::new(file, offset, len);
         let draft = draft.from_origin(origin.clone());
         // Nothing is not worth keeping.
         let draft = if record.bytes.is_empty() { draft } else { draft.with_raw(record.bytes) };

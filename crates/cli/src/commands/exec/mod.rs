@@ -29,7 +29,8 @@ use crate::exit::{Exit, UserError};
 /// opencode or ACP, or the text itself if it is nobody's language. Its id is in QUIPU_RUN_ID.
 ///
 /// On a terminal, and without an option that asks for JSON, the agent gets the terminal itself: then
-/// the run says when it began and how it ended, and what was said is in the agent's session file.
+/// the run says when it began and how it ended, and the agent's session file is followed into a run
+/// of its own.
 ///
 /// One line on stderr tells the run at the end. 127 and 126 are the exit codes for a program that
 /// cannot be started, 4 is the one for a storage that cannot be opened: then nothing is run.
