@@ -20,6 +20,8 @@ use crate::store::Store;
 
 /// Is told how collecting goes on, by several threads.
 pub trait Observer: Sync {
+    /// A session is about to be recorded.
+    fn begins(&self, _run: &RunId) {}
     /// Bytes have been read.
     fn bytes(&self, read: u64);
     /// A session is done.
@@ -100,6 +102,7 @@ impl<'a> Worker<'a> {
     fn collect(&mut self, session: &Session) -> SessionReport {
         let is_new = !self.store.layout.transcript(&session.run_id).exists();
         let mut report = SessionReport::of(session, is_new);
+        self.observer.begins(&session.run_id);
         report.error = self.read(session, &mut report).err();
         report
     }

@@ -60,8 +60,8 @@ pub(crate) enum Command {
 impl Command {
     /// Tells whether the command records runs, so that there is something to log.
     pub(crate) fn records(&self) -> bool {
-        use Command::{Collect, Demo, Exec, Import, Record, Resume, Run};
-        matches!(self, Demo(_) | Run(_) | Resume(_) | Record(_) | Collect(_) | Exec(_) | Import(_))
+        use Command::{Collect, Demo, Exec, Record, Resume, Run};
+        matches!(self, Demo(_) | Run(_) | Resume(_) | Record(_) | Collect(_) | Exec(_))
     }
 }
 

@@ -236,6 +236,7 @@ impl<'a> Live<'a> {
         if self.open.contains_key(&session.run_id) {
             return Ok(());
         }
+        self.observer.begins(&session.run_id);
         let store = self.collector.store();
         let history = History::read(&store.layout.transcript(&session.run_id))?;
         let run = SessionRun::new(store, session, &history);
@@ -263,6 +264,7 @@ impl<'a> Live<'a> {
             }
         }
         tell(self.observer, &open, before, None);
+        self.observer.ends(run);
     }
 }
 

@@ -35,6 +35,8 @@ pub trait FollowObserver: Observer {
     fn blind(&self, folder: &std::path::Path, reason: &str);
     /// Events of a session have been recorded.
     fn news(&self, news: &SessionNews);
+    /// A session is not being recorded any more.
+    fn ends(&self, _run: &RunId) {}
     /// A session could not be recorded.
     fn failed(&self, path: &std::path::Path, error: &CollectError);
 }

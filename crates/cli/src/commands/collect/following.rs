@@ -12,6 +12,7 @@ use quipu_event::RunId;
 use serde_json::json;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
+use super::logs::Logs;
 use super::summary::{chain, totals_json};
 use crate::Context;
 use crate::exit::Exit;
@@ -24,14 +25,16 @@ pub(super) fn follow(context: &Context, collector: &Collector) -> anyhow::Result
     for signal in [SIGINT, SIGTERM, SIGHUP] {
         signal_hook::flag::register(signal, Arc::clone(&stop))?;
     }
-    let teller = Teller { screen: context.screen, told: Mutex::default() };
+    let teller =
+        Teller { logs: Logs::new(context), screen: context.screen, told: Mutex::default() };
     collector.follow(&stop, &teller)?;
     teller.tell_end()?;
     Ok(Exit::Ok)
 }
 
 /// Tells what happens: a line a session for people, a line an occasion for scripts.
-struct Teller {
+struct Teller<'a> {
+    logs: Logs<'a>,
     screen: Screen,
     told: Mutex<Told>,
 }
@@ -43,7 +46,7 @@ struct Told {
     events: u64,
 }
 
-impl Teller {
+impl Teller<'_> {
     fn with_told<T>(&self, change: impl FnOnce(&mut Told) -> T) -> T {
         change(&mut self.told.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -68,10 +71,15 @@ impl Teller {
     }
 }
 
-impl Observer for Teller {
+impl Observer for Teller<'_> {
+    fn begins(&self, run: &RunId) {
+        self.logs.begin(run);
+    }
+
     fn bytes(&self, _: u64) {}
 
     fn session(&self, report: SessionReport) {
+        self.logs.end(&report.run_id);
         if let Some(error) = &report.error {
             self.failed(&report.path, error);
         }
@@ -79,7 +87,7 @@ impl Observer for Teller {
     }
 }
 
-impl FollowObserver for Teller {
+impl FollowObserver for Teller<'_> {
     fn caught_up(&self) {
         let totals = self.with_told(|told| told.totals.clone());
         if self.screen.json {
@@ -117,6 +125,10 @@ impl FollowObserver for Teller {
             let (run, session) = (&news.run_id, &news.session);
             self.screen.note(format!("{} {session} grows: run {run}", news.provider));
         }
+    }
+
+    fn ends(&self, run: &RunId) {
+        self.logs.end(run);
     }
 
     fn failed(&self, path: &Path, error: &CollectError) {

@@ -1,6 +1,7 @@
 //! `quipu collect`: the sessions that agents left on this machine, each a run, each event once.
 
 mod following;
+mod logs;
 mod progress;
 mod since;
 mod summary;
@@ -86,7 +87,7 @@ pub(crate) fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
     if args.dry_run {
         return summary::tell_plan(context, &plan, &collector);
     }
-    let progress = Progress::new(context.screen, plan.files, plan.bytes);
+    let progress = Progress::new(context, plan.files, plan.bytes);
     let totals = collector.collect(plan, &progress);
     let (reports, elapsed) = progress.done();
     Summary { totals, reports, elapsed }.tell(context, &collector)

@@ -6,15 +6,18 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use quipu_collect::{Observer, SessionReport};
+use quipu_event::RunId;
 
-use crate::output::Screen;
+use super::logs::Logs;
+use crate::Context;
 
 /// What the bar shows: files, bytes, rate and time left.
 const SHAPE: &str =
     "{bar:28} {msg} files  {bytes}/{total_bytes}  {binary_bytes_per_sec}  {eta} left";
 
 /// How far collecting has come, and what is worth telling of it afterwards.
-pub(super) struct Progress {
+pub(super) struct Progress<'a> {
+    logs: Logs<'a>,
     bar: ProgressBar,
     files: u64,
     done: Mutex<Done>,
@@ -27,9 +30,9 @@ struct Done {
     reports: Vec<SessionReport>,
 }
 
-impl Progress {
-    pub(super) fn new(screen: Screen, files: u64, bytes: u64) -> Self {
-        let is_watched = std::io::stderr().is_terminal() && !screen.json;
+impl<'a> Progress<'a> {
+    pub(super) fn new(context: &'a Context, files: u64, bytes: u64) -> Self {
+        let is_watched = std::io::stderr().is_terminal() && !context.screen.json;
         let bar = if is_watched { ProgressBar::new(bytes) } else { ProgressBar::hidden() };
         if is_watched {
             bar.set_draw_target(ProgressDrawTarget::stderr_with_hz(10));
@@ -38,7 +41,13 @@ impl Progress {
             bar.set_style(style.progress_chars("█▉ "));
         }
         bar.set_message(format!("0/{files}"));
-        Progress { bar, files, done: Mutex::default(), began: Instant::now() }
+        Progress {
+            logs: Logs::new(context),
+            bar,
+            files,
+            done: Mutex::default(),
+            began: Instant::now(),
+        }
     }
 
     /// Takes the bar away, and returns what was kept and how long it took.
@@ -49,12 +58,17 @@ impl Progress {
     }
 }
 
-impl Observer for Progress {
+impl Observer for Progress<'_> {
+    fn begins(&self, run: &RunId) {
+        self.logs.begin(run);
+    }
+
     fn bytes(&self, read: u64) {
         self.bar.inc(read);
     }
 
     fn session(&self, report: SessionReport) {
+        self.logs.end(&report.run_id);
         let mut done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
         done.files += report.files;
         self.bar.set_message(format!("{}/{}", done.files, self.files));

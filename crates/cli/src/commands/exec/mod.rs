@@ -83,11 +83,13 @@ pub(crate) fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
         labels: args.labels.into_iter().collect(),
     };
     let follower = follower(context, options);
+    let log = context.log.follow(&context.settings.layout(), &recorder.run().run_id);
     let ended = match run_program(exec, &recorder, streams, &*follower) {
         Ok(ended) => ended,
         Err(ExecError::Start(error)) => return Err(error.into()),
         Err(error) => return Err(error.into()),
     };
+    drop(log);
     account::tell(context.screen, &ended, &recorder, args.quiet);
     Ok(Exit::Asked(ended.exit_code))
 }
