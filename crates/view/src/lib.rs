@@ -2,9 +2,10 @@
 //!
 //! A view takes one event after the other and answers with a value. It neither knows nor cares
 //! whether the events come from a file, from a live subscription or from a test, so a live screen
-//! and a replay cannot differ. Three views so far: [`tree`], the steps of a run with their
-//! iterations, attempts and child runs, [`summary`], its counts, durations and tokens, and
-//! [`entries`], its events as records of a structured log.
+//! and a replay cannot differ. Four views so far: [`tree`], the steps of a run with their
+//! iterations, attempts and child runs, [`summary`], its counts, durations and tokens,
+//! [`entries`], its events as records of a structured log, and [`activity`], what it is doing and
+//! whether a person is waited for.
 //!
 //! # Promises
 //!
@@ -26,6 +27,8 @@
 //! - The adapter of a run never changes.
 //! - A source is main or a subagent.
 //! - Entries of a source are in order of time.
+//! - A live fold and a replay give the same activity.
+//! - An activity does not grow with the run.
 //!
 //! # What it refuses to do
 //!
@@ -56,11 +59,13 @@
 //! ```
 
 pub mod entries;
+pub mod activity;
 mod path;
 mod reading;
 pub mod summary;
 pub mod tree;
 
 pub use entries::{Entries, Entry, EntryOptions, EntryType, TranscriptSummary};
+pub use activity::Activity;
 pub use summary::Summary;
 pub use tree::{RunTree, TreeBuilder};

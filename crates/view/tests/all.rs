@@ -5,10 +5,12 @@
 //! - `structure`: random runs, rebuilt from their events
 //! - `entries`: events as records of a structured log
 //! - `summary`: counts, durations, tokens
+//! - `activity`: what a run is doing
 //! - `robustness`: whatever a line may hold
 
 mod all {
     mod entries;
+    mod activity;
     mod foreign;
     mod join;
     mod render;
