@@ -8,7 +8,7 @@ use crate::format::visible::{columns, cut_styled};
 
 /// What of the last frame is still to be painted over.
 #[derive(Debug, Default)]
-pub(super) struct Frame {
+pub(crate) struct Frame {
     /// How many columns each row took.
     rows: Vec<usize>,
     last: Vec<String>,
@@ -21,7 +21,7 @@ const END: &str = "\x1b[?2026l";
 impl Frame {
     /// Returns what to write to show `lines` above `rows` on a terminal that is `width` wide now;
     /// nothing if that is what it shows already.
-    pub(super) fn next(
+    pub(crate) fn next(
         &mut self,
         lines: &[String],
         rows: Vec<String>,

@@ -9,5 +9,6 @@ mod said;
 mod terminal;
 mod told;
 
+pub(crate) use frame::Frame;
 pub(crate) use plain::Plain;
 pub(crate) use terminal::{Terminal, print_above};

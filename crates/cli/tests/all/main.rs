@@ -71,3 +71,5 @@ mod tree;
 mod validate;
 /// Sound runs are called sound, and each kind of damage is found and placed.
 mod verify;
+/// Sessions as they run: through pipes, through JSON, and on a real terminal.
+mod watch;

@@ -95,7 +95,7 @@ impl fmt::Display for Action {
         };
         match self {
             Action::Nothing => f.write_str("started"),
-            Action::Prompted(text) => write!(f, "thinking about: {text}"),
+            Action::Prompted(text) => write!(f, "thinking: {text}"),
             Action::Thinking => f.write_str("thinking"),
             Action::Wrote(text) => write!(f, "wrote: {text}"),
             Action::Calling { tool, about: what } => write!(f, "running {tool}{}", about(what)),

@@ -61,8 +61,8 @@ fn a_session_is_told_by_what_happened_last() {
     let (final_error, passing_error) = (error(false), error(true));
     let cases: &[(&[&str], i64, &str)] = &[
         (&[], 0, "working, started"),
-        (&[PROMPT], 0, "working, thinking about: Run the tests."),
-        (&[PROMPT], 400, "idle, thinking about: Run the tests."),
+        (&[PROMPT], 0, "working, thinking: Run the tests."),
+        (&[PROMPT], 400, "idle, thinking: Run the tests."),
         (&[PROMPT, &speaks_on], 60, "working, wrote: Look."),
         (&[PROMPT, CALL], 0, "working, running Bash: cargo test"),
         (&[PROMPT, CALL], 9_000, "working, running Bash: cargo test"),
@@ -70,14 +70,14 @@ fn a_session_is_told_by_what_happened_last() {
         (&[PROMPT, CALL, RESULT, DONE], 0, "working, wrote: Shall I commit?"),
         (&[PROMPT, CALL, RESULT, DONE], 3, "waiting, wrote: Shall I commit?"),
         (&[PROMPT, DONE], 400, "idle, wrote: Shall I commit?"),
-        (&[PROMPT, DONE, PROMPT], 3, "working, thinking about: Run the tests."),
+        (&[PROMPT, DONE, PROMPT], 3, "working, thinking: Run the tests."),
         // Some agents do not say that they have done.
         (&[PROMPT, &spoke], 3, "working, wrote: Look."),
         (&[PROMPT, &spoke], 30, "waiting, wrote: Look."),
         (&[PROMPT, &spoke, &turn], 3, "waiting, wrote: Look."),
         (&[PROMPT, CALL, &interrupted], 3, "waiting, was interrupted"),
         // A call that nobody answered is over when the next prompt comes.
-        (&[PROMPT, CALL, PROMPT], 3, "working, thinking about: Run the tests."),
+        (&[PROMPT, CALL, PROMPT], 3, "working, thinking: Run the tests."),
         (&[PROMPT, ask], 0, "waiting, asks: Which database?"),
         (&[PROMPT, ask], 9_000, "waiting, asks: Which database?"),
         (&[PROMPT, plan], 0, "waiting, asks"),
@@ -96,7 +96,7 @@ fn a_session_is_told_by_what_happened_last() {
         (&[PROMPT, CALL, COLLECTED_END], 3, "working, running Bash: cargo test"),
         (&[PROMPT, DONE, COLLECTED_END], 3, "waiting, wrote: Shall I commit?"),
         (&[PROMPT, DONE, &over], 3, "ended, wrote: Shall I commit?"),
-        (&[PROMPT, DONE, &over, PROMPT], 3, "working, thinking about: Run the tests."),
+        (&[PROMPT, DONE, &over, PROMPT], 3, "working, thinking: Run the tests."),
     ];
     for (lines, seconds, expected) in cases {
         let lines: Vec<&str> = std::iter::once(SESSION).chain(lines.iter().copied()).collect();

@@ -3,7 +3,7 @@
 mod following;
 mod logs;
 mod progress;
-mod since;
+pub(super) mod since;
 mod summary;
 
 use std::path::PathBuf;
@@ -94,9 +94,10 @@ pub(crate) fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
 }
 
 /// Returns where the sessions are looked for.
-fn homes(home: Option<&std::path::Path>) -> anyhow::Result<Homes> {
+pub(super) fn homes(home: Option<&std::path::Path>) -> anyhow::Result<Homes> {
     match home {
-        Some(home) if home.is_dir() => Ok(Homes::below(home)),
+        // The system names what has changed by its whole path.
+        Some(home) if home.is_dir() => Ok(Homes::below(std::path::absolute(home)?)),
         Some(home) => Err(UserError::new(format!("there is no folder {}", home.display())).into()),
         None => Homes::of_user().ok_or_else(|| {
             UserError::new("HOME is not set").with_hint("--home DIR says where to look").into()

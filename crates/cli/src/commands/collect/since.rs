@@ -30,7 +30,7 @@ impl FromStr for Since {
 }
 
 /// Reads `7d`, `12h`, `30m` or `90s`.
-fn span(text: &str) -> Option<Duration> {
+pub(crate) fn span(text: &str) -> Option<Duration> {
     let seconds = match text.chars().last()? {
         's' => 1,
         'm' => 60,

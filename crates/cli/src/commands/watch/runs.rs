@@ -1,0 +1,256 @@
+//! The runs that are shown, each folded as far as its transcript goes.
+//!
+//! A transcript is read once: at its end the place is kept, and what is new is read from there.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::path::Path;
+use std::time::{Duration, Instant, SystemTime};
+
+use quipu_event::payload::Status;
+use quipu_event::{Kind, Payload, RunId, Timestamp, decode_line};
+use quipu_journal::{
+    Clock, Layout, Lines, RunListing, RunState, SystemClock, look_at, map_runs_unordered,
+    run_ids_unordered, writer_of,
+};
+use quipu_view::Activity;
+use quipu_view::activity::{State, Writer};
+
+use super::face::{Board, Row};
+
+/// A session in which a tool is at work, or a question open, is shown so many times as long.
+const PATIENCE: u32 = 6;
+/// So often it is looked whether somebody still writes a run.
+const CHECK: Duration = Duration::from_secs(2);
+/// How many lines are read before the time is looked at.
+const LINES_AT_ONCE: usize = 64;
+
+/// The runs that are shown.
+pub(super) struct Runs {
+    layout: Layout,
+    /// How long a run that does nothing is shown; for ever if nothing is said.
+    recent: Option<Duration>,
+    shown: HashMap<RunId, Shown>,
+    /// The runs that are not, and when their transcripts had last changed.
+    hidden: HashMap<RunId, Option<SystemTime>>,
+    is_first_look: bool,
+    next_check: Instant,
+}
+
+/// A run that is shown.
+struct Shown {
+    activity: Activity,
+    /// When its last event happened, as far as that is known before all has been read.
+    latest: Option<Timestamp>,
+    /// Up to where the transcript has been read.
+    offset: u64,
+    is_behind: bool,
+    writer: Writer,
+}
+
+impl Runs {
+    pub(super) fn new(layout: Layout, recent: Option<Duration>) -> Self {
+        Runs {
+            layout,
+            recent,
+            shown: HashMap::new(),
+            hidden: HashMap::new(),
+            is_first_look: true,
+            next_check: Instant::now() + CHECK,
+        }
+    }
+
+    /// Looks at all transcripts there are.
+    pub(super) fn look(&mut self) -> anyhow::Result<()> {
+        if std::mem::replace(&mut self.is_first_look, false) {
+            let (now, recent) = (SystemClock.now(), self.recent);
+            let keep = |run: RunListing| (is_wanted(&run, now, recent), stripped(run));
+            for (is_wanted, run) in map_runs_unordered(&self.layout, keep)? {
+                self.sort_in(is_wanted, run);
+            }
+            return Ok(());
+        }
+        for run in run_ids_unordered(&self.layout)? {
+            let path = self.layout.transcript(&run);
+            match (self.shown.get_mut(&run), self.hidden.get(&run)) {
+                (Some(shown), _) => shown.is_behind = true,
+                (None, Some(before)) if *before == changed(&path) => {}
+                _ => self.note_change(&path),
+            }
+        }
+        Ok(())
+    }
+
+    /// Notes that a transcript has changed.
+    pub(super) fn note_change(&mut self, path: &Path) {
+        let name = path.file_name().and_then(|name| name.to_str());
+        let Some(run) = name.and_then(Layout::run_of) else { return };
+        if let Some(shown) = self.shown.get_mut(&run) {
+            shown.is_behind = true;
+        } else if let Ok(listing) = look_at(&self.layout, &run) {
+            let is_wanted = is_wanted(&listing, SystemClock.now(), self.recent);
+            self.sort_in(is_wanted, listing);
+        }
+    }
+
+    /// Reads what is new, the newest runs first, for no longer than `time`. Tells whether there is
+    /// more.
+    pub(super) fn read(&mut self, time: Duration) -> bool {
+        let end = Instant::now() + time;
+        let mut behind: Vec<_> =
+            self.shown.iter_mut().filter(|(_, shown)| shown.is_behind).collect();
+        behind.sort_by_key(|(_, shown)| std::cmp::Reverse(shown.latest));
+        let mut gone = Vec::new();
+        for (run, shown) in behind {
+            match shown.read(&self.layout.transcript(run), end) {
+                Ok(()) if shown.is_behind => return true,
+                Ok(()) => {}
+                // It was deleted, or is not ours to read any more.
+                Err(_) => gone.push(run.clone()),
+            }
+        }
+        gone.iter().for_each(|run| drop(self.shown.remove(run)));
+        false
+    }
+
+    /// Looks from time to time which runs are still written, and forgets those that do nothing.
+    pub(super) fn check(&mut self) {
+        if Instant::now() < self.next_check {
+            return;
+        }
+        self.next_check = Instant::now() + CHECK;
+        let now = SystemClock.now();
+        for (run, shown) in &mut self.shown {
+            shown.look_for_writer(&self.layout.transcript(run), now);
+        }
+        let Some(recent) = self.recent else { return };
+        let Runs { layout, shown, hidden, .. } = self;
+        shown.retain(|run, shown| {
+            let is_kept = shown.is_behind || shown.is_wanted(now, recent);
+            if !is_kept {
+                hidden.insert(run.clone(), changed(&layout.transcript(run)));
+            }
+            is_kept
+        });
+    }
+
+    /// Returns what is to be shown now: those that wait first, then by when they began.
+    pub(super) fn board<'a>(&'a self, note: Option<&'a str>) -> Board<'a> {
+        let now = SystemClock.now();
+        let row = |(run, shown): (&'a RunId, &'a Shown)| Row {
+            run,
+            activity: &shown.activity,
+            state: shown.activity.state(now, shown.writer),
+            is_behind: shown.is_behind,
+        };
+        let mut rows: Vec<Row<'a>> = self.shown.iter().map(row).collect();
+        let rank = |row: &Row<'_>| match row.state {
+            State::Waiting => 0,
+            State::Working => 1,
+            State::Idle => 2,
+            State::Ended(_) | State::Interrupted => 3,
+        };
+        rows.sort_by(|a, b| {
+            let order = rank(a).cmp(&rank(b)).then(b.activity.started.cmp(&a.activity.started));
+            order.then_with(|| a.run.cmp(b.run))
+        });
+        Board { rows, now, note }
+    }
+
+    fn sort_in(&mut self, is_wanted: bool, run: RunListing) {
+        if !is_wanted {
+            self.hidden.insert(run.run_id, changed(&run.path));
+            return;
+        }
+        self.hidden.remove(&run.run_id);
+        let writer = match run.state {
+            RunState::Live(_) => Writer::There,
+            RunState::Ended | RunState::Interrupted => Writer::Gone,
+        };
+        let latest = run.last.map(|last| last.timestamp);
+        let activity = Activity::default();
+        let shown = Shown { activity, latest, offset: 0, is_behind: true, writer };
+        self.shown.insert(run.run_id, shown);
+    }
+}
+
+impl Shown {
+    fn read(&mut self, path: &Path, end: Instant) -> std::io::Result<()> {
+        let file = File::open(path)?;
+        if file.metadata()?.len() < self.offset {
+            (self.activity, self.offset) = (Activity::default(), 0);
+        }
+        let mut lines = Lines::new(file, self.offset);
+        loop {
+            for _ in 0..LINES_AT_ONCE {
+                let Some(line) = lines.next_whole()? else {
+                    (self.offset, self.is_behind) = (lines.offset(), false);
+                    self.latest = self.activity.latest;
+                    self.look_for_writer(path, SystemClock.now());
+                    return Ok(());
+                };
+                // A damaged line is for `quipu verify` to tell.
+                if let Ok(event) = decode_line(line.bytes) {
+                    self.activity.add(&event);
+                }
+            }
+            if Instant::now() >= end {
+                self.offset = lines.offset();
+                return Ok(());
+            }
+        }
+    }
+
+    fn look_for_writer(&mut self, path: &Path, now: Timestamp) {
+        let has_ended = matches!(self.activity.state(now, Writer::There), State::Ended(_));
+        if self.activity.is_collected || has_ended {
+            return;
+        }
+        self.writer = match writer_of(path) {
+            Ok(Some(_)) => Writer::There,
+            _ => Writer::Gone,
+        };
+    }
+
+    fn is_wanted(&self, now: Timestamp, recent: Duration) -> bool {
+        let is_live = match self.activity.state(now, self.writer) {
+            State::Ended(_) | State::Interrupted => false,
+            _ => !self.activity.is_collected,
+        };
+        let patience = if self.activity.has_open_call() { recent * PATIENCE } else { recent };
+        is_live || self.latest.is_some_and(|latest| is_within(latest, now, patience))
+    }
+}
+
+/// Tells by its ends whether a run is to be shown. A session that is being collected is written
+/// now, whenever it happened: what counts is when it happened.
+fn is_wanted(run: &RunListing, now: Timestamp, recent: Option<Duration>) -> bool {
+    let (Some(recent), Some(last)) = (recent, &run.last) else { return run.last.is_some() };
+    let is_collected = run.first.iter().chain(&run.last).any(|event| event.origin.is_some());
+    if matches!(run.state, RunState::Live(_)) && !is_collected {
+        return true;
+    }
+    let may_be_at_work = match last.kind {
+        Kind::ToolCall => true,
+        Kind::RunCompleted if is_collected => match last.decode_payload() {
+            Ok(Payload::RunCompleted(run)) => run.status == Some(Status::Aborted),
+            _ => false,
+        },
+        _ => false,
+    };
+    let patience = if may_be_at_work { recent * PATIENCE } else { recent };
+    is_within(last.timestamp, now, patience)
+}
+
+fn is_within(then: Timestamp, now: Timestamp, span: Duration) -> bool {
+    u128::from(now.millis_since(then)) < span.as_millis()
+}
+
+/// Lets go of what is not needed of a listing.
+fn stripped(run: RunListing) -> RunListing {
+    RunListing { first: None, ..run }
+}
+
+fn changed(path: &Path) -> Option<SystemTime> {
+    path.metadata().and_then(|facts| facts.modified()).ok()
+}

@@ -1,0 +1,126 @@
+//! The board on a terminal: on the other screen, so that leaving brings back what was there.
+//!
+//! Painting is that of every live picture of this program. What is changed of the terminal (its
+//! screen, its cursor, how keys are read) is put back however the watching ends.
+
+use std::collections::HashSet;
+use std::io::{IsTerminal, Write};
+
+use quipu_event::RunId;
+use quipu_view::activity::State;
+use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
+use signal_hook::consts::SIGTSTP;
+
+use super::face::{Board, Face};
+use super::picture::{Paper, picture};
+use crate::live::Frame;
+use crate::output::Screen;
+
+/// To the other screen, without a cursor, cleared.
+const ENTER: &str = "\x1b[?1049h\x1b[?25l\x1b[H\x1b[J";
+const CLEAR: &str = "\x1b[H\x1b[J";
+const LEAVE: &str = "\x1b[?25h\x1b[?1049l";
+const BELL: &str = "\x07";
+
+/// A terminal that shows boards.
+pub(super) struct Terminal {
+    screen: Screen,
+    frame: Frame,
+    /// How keys were read before, if there are keys.
+    keys_before: Option<Termios>,
+    has_bell: bool,
+    /// Who waits; nothing before the first board.
+    waiting: Option<HashSet<RunId>>,
+}
+
+impl Terminal {
+    /// Takes over the terminal.
+    pub(super) fn enter(screen: Screen, has_bell: bool) -> Self {
+        let mut terminal = Terminal {
+            screen,
+            frame: Frame::default(),
+            keys_before: None,
+            has_bell,
+            waiting: None,
+        };
+        terminal.take();
+        terminal
+    }
+
+    fn take(&mut self) {
+        if std::io::stdin().is_terminal()
+            && let Ok(before) = tcgetattr(std::io::stdin())
+        {
+            // Keys are heard one by one and not shown; Ctrl-C and Ctrl-Z stay signals.
+            let mut keys = before.clone();
+            keys.local_modes.remove(LocalModes::ICANON | LocalModes::ECHO);
+            if tcsetattr(std::io::stdin(), OptionalActions::Now, &keys).is_ok() {
+                self.keys_before = Some(before);
+            }
+        }
+        self.frame = Frame::default();
+        write(ENTER);
+    }
+
+    fn give_back(&mut self) {
+        write(LEAVE);
+        if let Some(before) = self.keys_before.take() {
+            // A terminal that went away needs nothing put back.
+            let _ = tcsetattr(std::io::stdin(), OptionalActions::Now, &before);
+        }
+    }
+
+    /// Tells whether somebody began to wait since the last board.
+    fn begins_to_wait(&mut self, board: &Board<'_>) -> bool {
+        let is_waiting =
+            board.rows.iter().filter(|row| row.state == State::Waiting && !row.is_behind);
+        let waiting: HashSet<RunId> = is_waiting.map(|row| row.run.clone()).collect();
+        let before = self.waiting.replace(waiting);
+        match (before, &self.waiting) {
+            (Some(before), Some(waiting)) => !waiting.is_subset(&before),
+            _ => false,
+        }
+    }
+}
+
+impl Face for Terminal {
+    fn show(&mut self, board: &Board<'_>) -> anyhow::Result<()> {
+        if self.begins_to_wait(board) && self.has_bell {
+            write(BELL);
+        }
+        let (width, height) = (self.screen.width(), self.screen.height());
+        let mut lines = picture(board, &Paper { width, height, is_live: true });
+        if !self.screen.colours() {
+            let plain = |line: &String| anstream::adapter::strip_str(line).to_string();
+            lines = lines.iter().map(plain).collect();
+        }
+        if let Some(text) = self.frame.next(&[], lines, width) {
+            write(&text);
+        }
+        Ok(())
+    }
+
+    fn renew(&mut self) {
+        self.frame = Frame::default();
+        write(CLEAR);
+    }
+
+    fn suspend(&mut self) {
+        self.give_back();
+        // Comes back when the program is gone on with.
+        let _ = signal_hook::low_level::emulate_default_handler(SIGTSTP);
+        self.take();
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        self.give_back();
+    }
+}
+
+/// Writes at once. A terminal that went away sends a signal, which ends the watching.
+fn write(text: &str) {
+    let mut out = std::io::stdout().lock();
+    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+}
