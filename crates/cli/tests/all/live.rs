@@ -69,7 +69,7 @@ fn a_secret_that_is_asked_for_is_not_shown() {
 
 /// Makes a terminal of 60 columns and 20 lines: our side of it, and that of a program.
 pub(crate) fn terminal() -> (OwnedFd, File) {
-    let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
     grantpt(&ours).unwrap();
     unlockpt(&ours).unwrap();
     let name = ptsname(&ours, Vec::new()).unwrap();

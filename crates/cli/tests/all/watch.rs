@@ -296,3 +296,22 @@ fn the_screen_shows_sessions_and_gives_the_terminal_back() {
         assert!(glass.is_as_before(), "left by {how}");
     }
 }
+
+#[test]
+fn a_screen_whose_terminal_went_away_ends() {
+    let session = Session::new();
+    record(&session, "r", &[json!({"type":"usage","payload":{"input_tokens":1}})]);
+    let mut glass = OnATerminal::start(&session, &["watch", "--no-collect"]);
+    glass.wait_for("ended");
+    let OnATerminal { mut child, ours, parts, theirs, .. } = glass;
+    // Whoever reads our side stops at the next picture: each second has one, since ages change.
+    drop((ours, parts, theirs));
+    let end = Instant::now() + PATIENCE;
+    while child.try_wait().unwrap().is_none() {
+        if Instant::now() > end {
+            child.kill().unwrap();
+            panic!("it goes on");
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}

@@ -48,6 +48,8 @@ enum News {
     Nudge,
     Signal(i32),
     Keys(Vec<u8>),
+    /// The terminal went away.
+    HungUp,
 }
 
 /// Lets others be heard.
@@ -130,7 +132,7 @@ impl Heard {
             News::Nudge => {}
             News::Signal(SIGWINCH) => self.is_resized = true,
             News::Signal(SIGTSTP) => self.is_suspended = true,
-            News::Signal(_) => self.is_over = true,
+            News::Signal(_) | News::HungUp => self.is_over = true,
             // An escape begins what the terminal sends for a key that is no character.
             News::Keys(keys) if keys.first() == Some(&0x1b) => {}
             News::Keys(keys) => self.is_over |= keys.iter().any(|key| matches!(key, b'q' | b'Q')),
@@ -145,6 +147,8 @@ fn read_keys(tell: &Sender<News>) {
             return;
         }
     }
+    // Whoever has stopped listening is not told.
+    let _ = tell.send(News::HungUp);
 }
 
 fn watch(folder: &Path, tell: Sender<News>) -> notify::Result<RecommendedWatcher> {

@@ -4,11 +4,13 @@
 //! screen, its cursor, how keys are read) is put back however the watching ends.
 
 use std::collections::HashSet;
-use std::io::{IsTerminal, Write};
+use std::io::{self, IsTerminal, Write};
 
 use quipu_event::RunId;
 use quipu_view::activity::State;
-use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
+use rustix::termios::{
+    LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr,
+};
 use signal_hook::consts::SIGTSTP;
 
 use super::face::{Board, Face};
@@ -48,25 +50,29 @@ impl Terminal {
     }
 
     fn take(&mut self) {
-        if std::io::stdin().is_terminal()
-            && let Ok(before) = tcgetattr(std::io::stdin())
+        if io::stdin().is_terminal()
+            && let Ok(before) = tcgetattr(io::stdin())
         {
             // Keys are heard one by one and not shown; Ctrl-C and Ctrl-Z stay signals.
             let mut keys = before.clone();
             keys.local_modes.remove(LocalModes::ICANON | LocalModes::ECHO);
-            if tcsetattr(std::io::stdin(), OptionalActions::Now, &keys).is_ok() {
+            keys.special_codes[SpecialCodeIndex::VMIN] = 1;
+            keys.special_codes[SpecialCodeIndex::VTIME] = 0;
+            if tcsetattr(io::stdin(), OptionalActions::Now, &keys).is_ok() {
                 self.keys_before = Some(before);
             }
         }
         self.frame = Frame::default();
-        write(ENTER);
+        // The first picture says whether it can be written to.
+        let _ = write(ENTER);
     }
 
     fn give_back(&mut self) {
-        write(LEAVE);
+        // As below.
+        let _ = write(LEAVE);
         if let Some(before) = self.keys_before.take() {
             // A terminal that went away needs nothing put back.
-            let _ = tcsetattr(std::io::stdin(), OptionalActions::Now, &before);
+            let _ = tcsetattr(io::stdin(), OptionalActions::Now, &before);
         }
     }
 
@@ -86,7 +92,7 @@ impl Terminal {
 impl Face for Terminal {
     fn show(&mut self, board: &Board<'_>) -> anyhow::Result<()> {
         if self.begins_to_wait(board) && self.has_bell {
-            write(BELL);
+            write(BELL)?;
         }
         let (width, height) = (self.screen.width(), self.screen.height());
         let mut lines = picture(board, &Paper { width, height, is_live: true });
@@ -95,14 +101,15 @@ impl Face for Terminal {
             lines = lines.iter().map(plain).collect();
         }
         if let Some(text) = self.frame.next(&[], lines, width) {
-            write(&text);
+            write(&text)?;
         }
         Ok(())
     }
 
     fn renew(&mut self) {
         self.frame = Frame::default();
-        write(CLEAR);
+        // As above.
+        let _ = write(CLEAR);
     }
 
     fn suspend(&mut self) {
@@ -119,8 +126,9 @@ impl Drop for Terminal {
     }
 }
 
-/// Writes at once. A terminal that went away sends a signal, which ends the watching.
-fn write(text: &str) {
-    let mut out = std::io::stdout().lock();
-    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+/// Writes at once.
+fn write(text: &str) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    out.flush()
 }
