@@ -2,6 +2,7 @@
 
 use proptest::prelude::*;
 use quipu_event::{Event, Kind};
+use quipu_view::Activity;
 use quipu_view::tree::{RenderOptions, render};
 use serde_json::{Map, Value, json};
 
@@ -118,5 +119,9 @@ proptest! {
         let mut twice = summary.clone();
         twice.merge(&summary);
         prop_assert_eq!(twice.events, 2 * events.len() as u64);
+        let mut activity = Activity::default();
+        events.iter().for_each(|event| activity.add(event));
+        prop_assert!(activity.since().is_some());
+        prop_assert!(!activity.action().to_string().is_empty());
     }
 }
