@@ -58,14 +58,14 @@
 //! # Ok::<(), quipu_event::LineError>(())
 //! ```
 
-pub mod entries;
 pub mod activity;
+pub mod entries;
 mod path;
 mod reading;
 pub mod summary;
 pub mod tree;
 
-pub use entries::{Entries, Entry, EntryOptions, EntryType, TranscriptSummary};
 pub use activity::Activity;
+pub use entries::{Entries, Entry, EntryOptions, EntryType, TranscriptSummary};
 pub use summary::Summary;
 pub use tree::{RunTree, TreeBuilder};

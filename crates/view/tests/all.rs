@@ -9,8 +9,8 @@
 //! - `robustness`: whatever a line may hold
 
 mod all {
-    mod entries;
     mod activity;
+    mod entries;
     mod foreign;
     mod join;
     mod render;

@@ -359,14 +359,14 @@ fn the_session_of_an_agent_that_has_the_terminal_is_followed() {
     read_until(&mut terminal, "written");
     // It is recorded while the agent waits for its person.
     let path = session.transcript(quipu_collect::run_of_session("claude", "s1").as_str());
-    while !std::fs::read_to_string(&path).is_ok_and(|text| text.contains("the first prompt")) {
+    while !fs::read_to_string(&path).is_ok_and(|text| text.contains("the first prompt")) {
         thread::sleep(Duration::from_millis(10));
     }
     terminal.write_all(b"go on\n").unwrap();
     let said = read_until(&mut terminal, "the session is run");
     assert!(said.contains("the session is run"), "{said}");
     assert_eq!(child.wait().unwrap().code(), Some(0));
-    assert!(std::fs::read_to_string(&path).unwrap().contains("the second prompt"));
+    assert!(fs::read_to_string(&path).unwrap().contains("the second prompt"));
     session.ok(&["verify", "--all"]);
 }
 

@@ -22,7 +22,7 @@ use watch::{News, Watch};
 const SILENCE: Duration = Duration::from_micros(700);
 /// So often everything is looked at, whatever the kernel says.
 const LOOK: Duration = Duration::from_secs(20);
-/// So often where the kernel says nothing.
+/// So often where the kernel says nothing, and for folders that are not there yet.
 const LOOK_BLIND: Duration = Duration::from_secs(1);
 /// So long at most until somebody who asks for the end is heard.
 const HEARING: Duration = Duration::from_millis(200);
@@ -70,7 +70,7 @@ impl Collector {
         self.collect(self.plan(), as_observer(observer));
         let mut live = Live::new(self, observer);
         observer.caught_up();
-        let mut next_look = Instant::now() + LOOK;
+        let (mut looked, mut renewed) = (Instant::now(), Instant::now());
         while !stop.load(Ordering::Relaxed) {
             let patience = if live.is_unsettled() { SILENCE } else { HEARING };
             match watch.next(patience) {
@@ -79,16 +79,19 @@ impl Collector {
                 News::Silence => {}
             }
             live.settle(SILENCE);
-            if Instant::now() >= next_look {
-                watch.renew(observer);
+            if renewed.elapsed() >= LOOK_BLIND {
+                renewed = Instant::now();
+                if watch.renew(observer) {
+                    live.look_at_all();
+                }
+            }
+            if looked.elapsed() >= if watch.is_blind() { LOOK_BLIND } else { LOOK } {
+                looked = Instant::now();
                 live.look_at_all();
                 live.retire();
-                next_look = Instant::now() + if watch.is_blind() { LOOK_BLIND } else { LOOK };
             }
         }
-        if let News::Changed(paths) = watch.next(Duration::ZERO) {
-            paths.iter().for_each(|path| live.look_at(path));
-        }
+        live.look_at_all();
         live.end();
         Ok(())
     }

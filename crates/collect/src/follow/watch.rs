@@ -21,6 +21,7 @@ pub(super) struct Watch {
 
 struct Folder {
     path: PathBuf,
+    is_there: bool,
     is_watched: bool,
     is_told: bool,
 }
@@ -45,18 +46,21 @@ impl Watch {
         let mut paths: Vec<PathBuf> = roots.iter().map(fixed_part).collect();
         paths.sort();
         paths.dedup();
-        let folders =
-            paths.into_iter().map(|path| Folder { path, is_watched: false, is_told: false });
+        let folder = |path| Folder { path, is_there: false, is_watched: false, is_told: false };
+        let folders = paths.into_iter().map(folder);
         let mut watch = Watch { watcher, heard, folders: folders.collect() };
         watch.renew(observer);
         Ok(watch)
     }
 
     /// Watches the folders that have come to be since, and tells of those that cannot be watched.
-    pub(super) fn renew(&mut self, observer: &dyn FollowObserver) {
+    /// Returns whether there are any.
+    pub(super) fn renew(&mut self, observer: &dyn FollowObserver) -> bool {
+        let mut is_more = false;
         for folder in &mut self.folders {
-            if !folder.path.is_dir() {
-                folder.is_watched = false;
+            folder.is_there = folder.path.is_dir();
+            folder.is_watched &= folder.is_there;
+            if !folder.is_there {
                 continue;
             }
             if folder.is_watched {
@@ -70,7 +74,7 @@ impl Watch {
                     .map_err(|error| error.to_string()),
             };
             match outcome {
-                Ok(()) => folder.is_watched = true,
+                Ok(()) => (folder.is_watched, is_more) = (true, true),
                 Err(reason) if !folder.is_told => {
                     folder.is_told = true;
                     observer.blind(&folder.path, &reason);
@@ -78,11 +82,12 @@ impl Watch {
                 Err(_) => {}
             }
         }
+        is_more
     }
 
     /// Tells whether there is a folder whose changes nobody tells.
     pub(super) fn is_blind(&self) -> bool {
-        self.folders.iter().any(|folder| !folder.is_watched)
+        self.folders.iter().any(|folder| folder.is_there && !folder.is_watched)
     }
 
     /// Waits for news, at most for `patience`, and takes all there are.
