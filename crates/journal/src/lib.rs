@@ -48,6 +48,7 @@
 //! - A journal cut at every byte leaves a readable prefix and the right next number.
 //! - What had started is closed as aborted on reopen.
 //! - Reopening a run that ended in order changes nothing.
+//! - A run that is taken up goes on as if nothing had happened.
 //!
 //! Reading:
 //!

@@ -51,6 +51,12 @@ impl TestStorage {
         Recorder::reopen(&self.layout, &run_id(id), options())
     }
 
+    /// Takes up the run `id`, whose producer goes on.
+    pub fn take_up(&self, id: &str) -> Result<(Recorder, Recovery), OpenError> {
+        let identity = RunIdentity { run_id: run_id(id), parent_run_id: None };
+        Recorder::take_up(&self.layout, &identity, options())
+    }
+
     /// Records `drafts` as the run `id` and closes it.
     pub fn record(&self, id: &str, drafts: impl IntoIterator<Item = Draft>) {
         let recorder = self.create(id);

@@ -31,6 +31,32 @@ fn second_try(path: &str) -> Draft {
 }
 
 #[test]
+fn a_run_that_is_taken_up_goes_on_as_if_nothing_had_happened() {
+    let storage = TestStorage::new();
+    storage.record("r", [run_started("session"), step_started("turn")]);
+    let (recorder, found) = storage.take_up("r").unwrap();
+    assert!(found.is_clean(), "{found:?}");
+    assert_eq!(recorder.record(step_completed("turn", Status::Succeeded)).unwrap(), 3);
+    drop(recorder);
+
+    // A torn line is set aside all the same, and that is told.
+    append(&storage, "r", b"{\"seq\":4,");
+    let (recorder, found) = storage.take_up("r").unwrap();
+    assert_eq!(found.torn.map(|torn| torn.bytes), Some(9));
+    recorder.record(run_completed("session", Status::Succeeded)).unwrap();
+    drop(recorder);
+    let kinds: Vec<_> = storage.events("r").iter().map(|event| event.kind.clone()).collect();
+    let expected = [
+        Kind::RunStarted,
+        Kind::StepStarted,
+        Kind::StepCompleted,
+        Kind::System,
+        Kind::RunCompleted,
+    ];
+    assert_eq!(kinds, expected);
+}
+
+#[test]
 fn what_had_started_is_closed_as_aborted_on_reopen() {
     let storage = TestStorage::new();
     storage.create_child("child", "r").record(run_started("child")).unwrap();
