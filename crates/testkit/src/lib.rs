@@ -1,5 +1,5 @@
-//! What tests share: a fixed clock, ready-made drafts, storage that cleans up after itself, and an
-//! agent and a plugin that play scripts.
+//! What tests share: a fixed clock, ready-made drafts, storage that cleans up after itself, an
+//! agent and a plugin that play scripts, and a home full of sessions.
 //!
 //! A development dependency only; nothing that ships knows it.
 
@@ -8,6 +8,7 @@ mod complete_run;
 mod drafts;
 pub mod fake_agent;
 pub mod fake_plugin;
+pub mod homes;
 mod program;
 mod storage;
 
