@@ -18,6 +18,9 @@ use crate::session_run::SessionRun;
 use crate::source::PIECE;
 use crate::store::Store;
 
+/// So often a session is begun with that somebody else records at the same time.
+const TRIES: u32 = 3;
+
 /// Is told how collecting goes on, by several threads.
 pub trait Observer: Sync {
     /// A session is about to be recorded.
@@ -101,10 +104,20 @@ impl<'a> Worker<'a> {
 
     fn collect(&mut self, session: &Session) -> SessionReport {
         let is_new = !self.store.layout.transcript(&session.run_id).exists();
-        let mut report = SessionReport::of(session, is_new);
         self.observer.begins(&session.run_id);
-        report.error = self.read(session, &mut report).err();
-        report
+        let mut tries = 0;
+        loop {
+            let mut report = SessionReport::of(session, is_new);
+            report.error = self.read(session, &mut report).err();
+            tries += 1;
+            if report.error.is_some() {
+                self.forks.forget(&session.session);
+            }
+            match &report.error {
+                Some(error) if error.is_overtaken() && tries < TRIES => {}
+                _ => return report,
+            }
+        }
     }
 
     fn read(&mut self, session: &Session, report: &mut SessionReport) -> Result<(), CollectError> {

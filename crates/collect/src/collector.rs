@@ -1,6 +1,6 @@
 //! All sessions on a disk: found, put together, and compared with what was collected before.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
 use std::time::SystemTime;
 
@@ -93,17 +93,26 @@ impl Collector {
     pub fn plan(&self) -> Plan {
         let cache = Cache::read(&self.store.layout);
         let mut unchanged: BTreeMap<&'static str, u64> = BTreeMap::new();
-        let (mut files, mut known) = (Vec::new(), Vec::new());
+        let (mut files, mut same, mut known) = (Vec::new(), Vec::new(), Vec::new());
         for found in discover(&self.roots) {
             if self.is_too_old(&found) {
                 continue;
             }
             match cache.unchanged(&found.path, found.stamp, &self.store.layout) {
-                Some(entry) => {
-                    *unchanged.entry(found.provider.name).or_default() += 1;
-                    known.push((found.provider.name, entry.identity()));
-                }
+                Some(entry) => same.push((found, entry.identity())),
                 None => files.extend(Identity::of(&found).map(|identity| (found, identity))),
+            }
+        }
+        // Which of several files of the same agent is to be read can be told of all of them only.
+        let name =
+            |(found, identity): &(Found, Identity)| (found.provider.name, identity.session.clone());
+        let changed: HashSet<_> = files.iter().map(name).collect();
+        for file in same {
+            if changed.contains(&name(&file)) {
+                files.extend(Identity::of(&file.0).map(|identity| (file.0, identity)));
+            } else {
+                *unchanged.entry(file.0.provider.name).or_default() += 1;
+                known.push((file.0.provider.name, file.1));
             }
         }
         let looked_at: Vec<_> = files
@@ -142,12 +151,16 @@ impl Plan {
     }
 }
 
-/// Says of each file which run it is a part of; files that another one repeats are part of none.
-fn identified(files: Vec<(PathBuf, FileStamp, Identity)>, sessions: &[Session]) -> Vec<Identified> {
-    let runs: HashMap<&PathBuf, &RunId> = sessions
-        .iter()
-        .flat_map(|session| session.sources.iter().map(|file| (&file.path, &session.run_id)))
-        .collect();
+/// Says of each file which run it is a part of, also of those that another one repeats.
+fn identified<'a>(
+    files: Vec<(PathBuf, FileStamp, Identity)>,
+    sessions: &'a [Session],
+) -> Vec<Identified> {
+    let paths_of = |session: &'a Session| {
+        let sources = session.sources.iter().map(|file| &file.path);
+        sources.chain(&session.repeats).map(|path| (path, &session.run_id))
+    };
+    let runs: HashMap<&PathBuf, &RunId> = sessions.iter().flat_map(paths_of).collect();
     let identified = files.into_iter().filter_map(|(path, stamp, identity)| {
         let run = (*runs.get(&path)?).clone();
         Some(Identified { path, stamp, identity, run })

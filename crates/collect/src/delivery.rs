@@ -1,8 +1,8 @@
 //! From what was made to what is recorded: the events that the transcript lacks, and no others.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::VecDeque;
 
-use quipu_event::{Kind, Origin};
+use quipu_event::{Draft, Kind, Origin, Raw};
 use quipu_provider::Made;
 
 use crate::error::CollectError;
@@ -37,7 +37,7 @@ pub(crate) struct Delivery {
     /// Where the file had been read to when it was found silent, as far as that is still to come.
     settles: VecDeque<u64>,
     /// What was made when the file ended, and may be made once more now that it goes on.
-    at_end: HashSet<(Kind, u64)>,
+    at_end: Vec<Recorded>,
     /// Behind the last record from which an event was made.
     last_place: u64,
     is_inheriting: bool,
@@ -56,7 +56,7 @@ impl Delivery {
             agent: file.agent.clone(),
             expected: history.events,
             settles: settles.into(),
-            at_end: HashSet::new(),
+            at_end: Vec::new(),
             last_place: 0,
             is_inheriting: false,
         }
@@ -65,6 +65,11 @@ impl Delivery {
     /// Tells whether all has been made again that the transcript holds.
     pub(crate) fn is_caught_up(&self) -> bool {
         self.expected.is_empty()
+    }
+
+    /// Tells whether it is certain that the file is the one that was read before.
+    pub(crate) fn is_certain(&self) -> bool {
+        self.expected.is_empty() && self.at_end.is_empty()
     }
 
     /// Returns where the file was found silent next.
@@ -77,7 +82,7 @@ impl Delivery {
         self.settles.pop_front();
         // What is left was made because the file had ended.
         while let Some(event) = self.expected.pop_front_if(|event| event.until == Some(until)) {
-            self.at_end.insert((event.kind, event.offset));
+            self.at_end.push(event);
         }
     }
 
@@ -117,14 +122,20 @@ impl Delivery {
         }
         let (offset, len) = place.map_or((self.last_place, 0), |place| (place.offset, place.len));
         self.last_place = self.last_place.max(offset + len);
-        if let Some(expected) = self.expected.pop_front() {
-            return match is_same(&expected, &draft.kind, offset) {
+        // Whoever made it once more before did not record it either.
+        let is_again = |event: &Recorded| is_kind(event, &draft) && event.offset == offset;
+        if let Some(at) = self.at_end.iter().position(is_again) {
+            let event = self.at_end.remove(at);
+            return match draft.timestamp.is_none() || draft.timestamp == event.time {
                 true => Ok(()),
                 false => Err(Stop::Changed("it was rewritten")),
             };
         }
-        if !self.at_end.is_empty() && self.at_end.remove(&(draft.kind.clone(), offset)) {
-            return Ok(());
+        if let Some(expected) = self.expected.pop_front() {
+            return match is_same(&expected, &draft, offset, len) {
+                true => Ok(()),
+                false => Err(Stop::Changed("it was rewritten")),
+            };
         }
         let origin = Origin { until, ..Origin::new(self.file.as_str(), offset, len) };
         let mut draft = draft.from_origin(origin);
@@ -141,7 +152,25 @@ impl Delivery {
 
 /// Compares what was made with what the transcript holds in its place. The beginning of a run may
 /// stand there as that of one more source of it.
-fn is_same(expected: &Recorded, kind: &Kind, offset: u64) -> bool {
-    let is_start = *kind == Kind::RunStarted && expected.kind == Kind::System;
-    expected.offset == offset && (expected.kind == *kind || is_start)
+///
+/// What a record says may have been masked before it was written, its place and time never.
+fn is_same(expected: &Recorded, draft: &Draft, offset: u64, len: u64) -> bool {
+    let is_then = draft.timestamp.is_none() || draft.timestamp == expected.time;
+    let is_there = (expected.offset, expected.len) == (offset, len);
+    is_there && is_then && is_kind(expected, draft) && has_joints(expected, draft)
+}
+
+/// Tells whether what was made comes of as many records as what the transcript holds.
+fn has_joints(expected: &Recorded, draft: &Draft) -> bool {
+    match (&draft.raw, expected.joints) {
+        (Some(Raw::Bytes(record)), Some(joints)) => {
+            memchr::memchr_iter(b'\n', record).count() == joints
+        }
+        _ => true,
+    }
+}
+
+fn is_kind(expected: &Recorded, draft: &Draft) -> bool {
+    let is_start = draft.kind == Kind::RunStarted && expected.kind == Kind::System;
+    expected.kind == draft.kind || is_start
 }

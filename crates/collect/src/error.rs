@@ -3,6 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
+use quipu_event::RunId;
 use quipu_journal::{OpenError, ReadError, RecordError};
 
 /// Something could not be collected.
@@ -27,6 +28,12 @@ pub enum CollectError {
     /// The session's transcript could not be written.
     #[error(transparent)]
     Record(#[from] RecordError),
+    /// Somebody else has recorded the session in the meantime.
+    #[error("run {run} was written by somebody else in the meantime")]
+    Overtaken {
+        /// The run.
+        run: RunId,
+    },
     /// Changes of files could not be watched.
     #[error("cannot watch {}", path.display())]
     Watch {
@@ -39,6 +46,14 @@ pub enum CollectError {
 }
 
 impl CollectError {
+    /// Tells whether all is well once the transcript has been read again.
+    pub(crate) fn is_overtaken(&self) -> bool {
+        matches!(
+            self,
+            CollectError::Overtaken { .. } | CollectError::Open(OpenError::Exists { .. })
+        )
+    }
+
     /// Makes an error of what the system said about `path`.
     pub(crate) fn read(path: impl Into<PathBuf>, source: io::Error) -> Self {
         CollectError::Read { path: path.into(), source }

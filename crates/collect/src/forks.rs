@@ -51,6 +51,16 @@ impl Forks {
         Scan { owner: self.sessions.len() as u32 - 1, rest: Vec::new() }
     }
 
+    /// Forgets the records of `session`, which was not read to its end.
+    pub(crate) fn forget(&mut self, session: &str) {
+        for (owner, name) in self.sessions.iter_mut().enumerate() {
+            if name == session {
+                name.clear();
+                self.owners.retain(|_, of| *of as usize != owner);
+            }
+        }
+    }
+
     /// Remembers the records in the next bytes of a session.
     pub(crate) fn note(&mut self, scan: &mut Scan, bytes: &[u8]) {
         let head = &bytes[..bytes.len().min(OVERLAP)];

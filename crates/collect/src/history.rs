@@ -19,6 +19,8 @@ use crate::plan::key_of;
 pub(crate) struct History {
     /// The run's first `run.started`.
     pub(crate) started: Option<RunStarted>,
+    /// The number of its last line; 0 if it has none.
+    pub(crate) last_seq: u64,
     /// Its last `run.completed`, and whether nothing came behind it.
     pub(crate) end: Option<RunCompleted>,
     pub(crate) has_ended: bool,
@@ -43,8 +45,13 @@ pub(crate) struct SourceHistory {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Recorded {
     pub(crate) kind: Kind,
+    /// When it happened, as the record says it.
+    pub(crate) time: Option<Timestamp>,
     pub(crate) offset: u64,
+    pub(crate) len: u64,
     pub(crate) until: Option<u64>,
+    /// How many line feeds stand between the records that are kept with it, if any are.
+    pub(crate) joints: Option<usize>,
 }
 
 impl History {
@@ -63,8 +70,14 @@ impl History {
     fn take(&mut self, line: &[u8]) {
         let Some(seen) = peek(line) else { return };
         let kind = Kind::from(seen.kind);
+        self.last_seq = seen.seq;
         note_count(&mut self.counts, &kind);
-        self.has_ended = kind == Kind::RunCompleted;
+        // What a recovery says behind the end does not begin the run again.
+        self.has_ended = match kind {
+            Kind::RunCompleted => true,
+            Kind::RunStarted => false,
+            _ => self.has_ended,
+        };
         if let Some(origin) = origin_of(line)
             && kind != Kind::RunCompleted
         {
@@ -86,13 +99,15 @@ impl History {
 
     fn note(&mut self, kind: &Kind, origin: Origin, line: &[u8]) {
         let source = self.sources.entry(key_of(Path::new(&origin.file))).or_default();
-        if *kind == Kind::System && marks::is_replacement(line) {
+        if marks::is_replacement(line, &origin) {
             source.generation += 1;
             source.events.clear();
             return;
         }
-        let Origin { offset, until, .. } = origin;
-        source.events.push_back(Recorded { kind: kind.clone(), offset, until });
+        let Origin { offset, len, until, .. } = origin;
+        let (kind, time) = (kind.clone(), time_of(line));
+        let joints = joints_of(line);
+        source.events.push_back(Recorded { kind, time, offset, len, until, joints });
     }
 }
 
@@ -117,7 +132,7 @@ pub(crate) fn records_of(path: &Path, key: &str) -> Result<Vec<(u32, Vec<u8>)>, 
         if key_of(Path::new(&origin.file)) != key {
             return;
         }
-        if marks::is_replacement(line) {
+        if marks::is_replacement(line, &origin) {
             generation += 1;
         }
         let raw = decode_line(line).ok().and_then(|event: Event| event.raw);
@@ -151,6 +166,25 @@ fn origin_of(line: &[u8]) -> Option<Origin> {
     let at = memmem::rfind(line, KEY)?;
     let value = &line[at + KEY.len()..];
     serde_json::Deserializer::from_slice(value).into_iter::<Origin>().next()?.ok()
+}
+
+/// Counts the line feeds in what is kept of an agent's records on a line. Those that a record
+/// itself speaks of have a second backslash there.
+fn joints_of(line: &[u8]) -> Option<usize> {
+    const KEY: &[u8] = b",\"raw\":\"";
+    let raw = &line[memmem::rfind(line, KEY)? + KEY.len()..];
+    let is_joint = |at: &usize| {
+        raw[..*at].iter().rev().take_while(|byte| **byte == b'\\').count().is_multiple_of(2)
+    };
+    Some(memmem::find_iter(raw, b"\\n").filter(is_joint).count())
+}
+
+/// Returns the time on a line; what stands before it is ours, and says nothing like it.
+fn time_of(line: &[u8]) -> Option<Timestamp> {
+    const KEY: &[u8] = b",\"timestamp\":\"";
+    let value = &line[memmem::find(line, KEY)? + KEY.len()..];
+    let end = memchr::memchr(b'"', value)?;
+    Timestamp::parse(std::str::from_utf8(&value[..end]).ok()?).ok()
 }
 
 fn each_line(path: &Path, mut take: impl FnMut(&[u8])) -> Result<(), CollectError> {

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use memchr::memmem;
-use quipu_event::{Kind, RunId};
+use quipu_event::{Kind, Raw, RunId};
 use quipu_provider::{Made, Place};
 
 use crate::history::print_of;
@@ -34,6 +34,14 @@ impl Known {
             Known::Copied { ids, .. } => record_ids(line).any(|id| ids.contains(&id)),
             Known::Read(prints) => print_of(line).is_some_and(|print| prints.contains(&print)),
         }
+    }
+
+    /// Tells whether `made` was made from lines that were read before, and are not read again.
+    pub(crate) fn is_made_before(&self, made: &Made) -> bool {
+        let Known::Read(prints) = self else { return false };
+        let Some(record) = made.draft.raw.as_ref().and_then(Raw::bytes) else { return false };
+        let mut lines = record.split(|byte| *byte == b'\n').filter_map(print_of).peekable();
+        lines.peek().is_some() && lines.all(|print| prints.contains(&print))
     }
 
     /// Notes that one of them was met.

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use quipu_event::payload::{Payload, RunStarted};
-use quipu_event::{Draft, Kind, RunId};
+use quipu_event::{Draft, Kind, Origin, RunId, peek};
 use serde_json::json;
 
 const REPLACED: &str = "source_replaced";
@@ -15,9 +15,15 @@ pub(crate) fn replaced(path: &Path, reason: &str) -> Draft {
     system(REPLACED, json!({ "file": path, "reason": reason }))
 }
 
-/// Tells whether a line of a transcript, of type `system`, is [`replaced`].
-pub(crate) fn is_replacement(line: &[u8]) -> bool {
-    memchr::memmem::find(line, b"\"payload\":{\"subtype\":\"source_replaced\"").is_some()
+/// Tells whether a line of a transcript, made from `origin`, is [`replaced`]. What an agent says
+/// may look the same; but it stands somewhere in its file, and our own word nowhere.
+pub(crate) fn is_replacement(line: &[u8], origin: &Origin) -> bool {
+    const MARK: &[u8] = b",\"payload\":{\"subtype\":\"source_replaced\"";
+    origin.offset == 0
+        && origin.len == 0
+        && origin.until.is_none()
+        && peek(line).is_some_and(|seen| Kind::from(seen.kind) == Kind::System)
+        && memchr::memmem::find(line, MARK).is_some()
 }
 
 /// Tells that what follows in a file was said in another session, and is recorded there.

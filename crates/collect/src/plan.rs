@@ -23,6 +23,8 @@ pub(crate) struct Session {
     pub(crate) forked_from: Option<String>,
     /// Its files: the main agent's first, then in the order in which they came to be.
     pub(crate) sources: Vec<SourceFile>,
+    /// Files that say what one of those says, or less.
+    pub(crate) repeats: Vec<PathBuf>,
 }
 
 /// One file of a session.
@@ -81,8 +83,9 @@ pub(crate) fn plan(files: Vec<Identified>, known: &[(&'static str, Identity)]) -
         let place = *places.entry(run_id.clone()).or_insert(sessions.len());
         if place == sessions.len() {
             let provider = found.provider;
-            let sources = Vec::new();
-            sessions.push(Session { run_id, provider, session, forked_from: None, sources });
+            let (sources, repeats) = (Vec::new(), Vec::new());
+            let forked_from = None;
+            sessions.push(Session { run_id, provider, session, forked_from, sources, repeats });
         }
         let session = &mut sessions[place];
         let agent = match identity.role {
@@ -96,7 +99,10 @@ pub(crate) fn plan(files: Vec<Identified>, known: &[(&'static str, Identity)]) -
         session.sources.push(SourceFile { path, surface, agent, stamp, born });
     }
     for session in &mut sessions {
+        let paths: Vec<PathBuf> = session.sources.iter().map(|s| s.path.clone()).collect();
         order(&mut session.sources);
+        let is_read = |path: &PathBuf| session.sources.iter().any(|s| s.path == *path);
+        session.repeats = paths.into_iter().filter(|path| !is_read(path)).collect();
     }
     sessions
 }

@@ -11,7 +11,7 @@ use crate::known::Known;
 use crate::marks;
 use crate::plan::{Session, SourceFile};
 use crate::session_run::SessionRun;
-use crate::source::Source;
+use crate::source::{PIECE, Source};
 use crate::store::Store;
 
 /// A file that is being read.
@@ -81,11 +81,33 @@ impl Reading {
         buffer: &mut [u8],
         taken: &mut dyn FnMut(&[u8]),
     ) -> Result<(), CollectError> {
-        self.settle(run)?;
+        self.leave(run, buffer)?;
         let mut history = History::read(&self.store.layout.transcript(&self.session.run_id))?;
         let (session, file, mut forks) = (&self.session, self.file.clone(), Forks::default());
         *self = Reading::open(&self.store, session, file, &mut history, &mut forks, run)?;
         self.catch_up(run, buffer, taken)
+    }
+
+    /// Takes what is left of a file that another one has taken the place of.
+    pub(crate) fn leave(
+        &mut self,
+        run: &mut SessionRun,
+        buffer: &mut [u8],
+    ) -> Result<(), CollectError> {
+        if let Form::Lines(source) = &mut self.form
+            && source.goes_on()
+        {
+            done(source.catch_up(run, buffer, &mut |_| ()))?;
+        }
+        self.finish(run)
+    }
+
+    /// Tells whether what was read last still stands where it was.
+    pub(crate) fn goes_on(&mut self) -> bool {
+        match &mut self.form {
+            Form::Lines(source) => source.goes_on(),
+            Form::Document(_) => true,
+        }
     }
 
     /// Takes the file as another one of the same name: what it repeats is not recorded again.
@@ -109,18 +131,31 @@ impl Reading {
 
     /// Gives what was held back because more might have come.
     pub(crate) fn settle(&mut self, run: &mut SessionRun) -> Result<(), CollectError> {
-        match &mut self.form {
-            Form::Lines(source) => done(source.settle(run)),
-            Form::Document(_) => Ok(()),
-        }
+        self.give(run, Source::settle)
     }
 
     /// Takes the end of the file, as it is now.
     pub(crate) fn finish(&mut self, run: &mut SessionRun) -> Result<(), CollectError> {
         match &mut self.form {
-            Form::Lines(source) => done(source.finish(run)),
+            Form::Lines(_) => self.give(run, Source::finish),
             Form::Document(document) => done(document.finish(run)),
         }
+    }
+
+    /// Gives what is held back, which may be the first to tell that the file is another one.
+    fn give(
+        &mut self,
+        run: &mut SessionRun,
+        give: fn(&mut Source, &mut SessionRun) -> Result<(), Stop>,
+    ) -> Result<(), CollectError> {
+        let Form::Lines(source) = &mut self.form else { return Ok(()) };
+        let reason = match give(source, run) {
+            Err(Stop::Changed(reason)) => reason,
+            outcome => return done(outcome),
+        };
+        self.begin_anew(reason, run, &mut vec![0; PIECE], &mut |_| ())?;
+        let Form::Lines(source) = &mut self.form else { return Ok(()) };
+        done(give(source, run))
     }
 
     /// Returns how many bytes of the file have been taken.

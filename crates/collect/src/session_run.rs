@@ -3,6 +3,7 @@
 //! The transcript is opened with the first event that it does not hold yet, so that looking at a
 //! session that has not changed leaves its transcript untouched.
 
+use std::fs;
 use std::path::Path;
 
 use quipu_event::payload::{
@@ -29,6 +30,8 @@ pub(crate) struct SessionRun {
     /// Labels that collecting adds to what the agent says of itself.
     labels: Vec<(String, String)>,
     recorder: Option<Recorder>,
+    /// The number of the transcript's last line when it was read.
+    last_seq: u64,
     started: Option<RunStarted>,
     /// How it ended last, if it has ended, and whether nothing came since.
     end: Option<RunCompleted>,
@@ -50,6 +53,7 @@ impl SessionRun {
             session: session.session.clone(),
             labels: Vec::new(),
             recorder: None,
+            last_seq: history.last_seq,
             started: history.started.clone(),
             end: history.end.clone(),
             has_ended: history.has_ended,
@@ -171,10 +175,21 @@ impl SessionRun {
         }
         let options = self.store.options.clone();
         let layout = &self.store.layout;
-        let recorder = if layout.transcript(&self.identity.run_id).exists() {
-            Recorder::take_up(layout, &self.identity, options)?.0
+        let run = &self.identity.run_id;
+        let recorder = if layout.transcript(run).exists() {
+            let (recorder, found) = Recorder::take_up(layout, &self.identity, options)?;
+            // Until now nobody was kept from writing to it.
+            if found.last_seq != self.last_seq {
+                return Err(CollectError::Overtaken { run: run.clone() });
+            }
+            recorder
         } else {
-            Recorder::create(layout, self.identity.clone(), options)?
+            let recorder = Recorder::create(layout, self.identity.clone(), options)?;
+            // Between its making and its locking somebody else may have found it empty.
+            if fs::metadata(layout.transcript(run)).is_ok_and(|found| found.len() > 0) {
+                return Err(CollectError::Overtaken { run: run.clone() });
+            }
+            recorder
         };
         self.recorder = Some(recorder);
         Ok(())

@@ -20,14 +20,18 @@ use crate::store::Store;
 /// So many bytes are read at a time.
 pub(crate) const PIECE: usize = 256 * 1024;
 
+/// So many bytes at the end of what was read are remembered.
+const LAST: usize = 1024;
+
 /// A file that is being read.
 pub(crate) struct Source {
     file: SourceFile,
     input: Input,
     normalizer: Normalizer,
     delivery: Delivery,
-    /// How many bytes have been taken.
+    /// How many bytes have been taken, and the last of them.
     position: u64,
+    last: Vec<u8>,
     /// Lines that are recorded elsewhere, and the bytes of a line that has not ended.
     known: Option<(Known, Vec<u8>)>,
     made: Vec<Made>,
@@ -52,6 +56,7 @@ impl Source {
             normalizer,
             delivery: Delivery::new(&file, history),
             position: 0,
+            last: Vec::new(),
             known: known.map(|known| (known, Vec::new())),
             made: Vec::new(),
             file,
@@ -79,6 +84,18 @@ impl Source {
         self.input.can_grow()
     }
 
+    /// Tells whether what was read last still stands where it was: a file may be written anew in
+    /// its place, and be longer than before when it is next looked at.
+    pub(crate) fn goes_on(&mut self) -> bool {
+        if !self.input.can_grow() {
+            return true;
+        }
+        let mut found = vec![0; self.last.len()];
+        let from = self.position - self.last.len() as u64;
+        let read = self.input.read_at(from, &mut found);
+        read.is_ok_and(|read| found[..read] == self.last)
+    }
+
     /// Returns how many bytes stand behind the last whole record.
     pub(crate) fn unfinished(&self) -> usize {
         match &self.known {
@@ -104,11 +121,23 @@ impl Source {
             let most = settle_at.map_or(u64::MAX, |at| at.saturating_sub(self.position));
             let most = usize::try_from(most).unwrap_or(usize::MAX).min(buffer.len());
             let read = self.read(&mut buffer[..most])?;
+            if read > 0 && !self.goes_on() {
+                if self.delivery.is_certain() {
+                    self.finish(run)?;
+                }
+                return Err(Stop::Changed("it was rewritten"));
+            }
+            self.position += read as u64;
+            self.note_last(&buffer[..read]);
             self.push(&buffer[..read]);
-            self.delivery.deliver(&mut self.made, None, run)?;
+            self.deliver(None, run)?;
             taken(&buffer[..read]);
             match settle_at {
-                Some(at) if self.position >= at => self.settle_again(run, at)?,
+                Some(at) if self.position >= at => {
+                    if !self.settle_again(run, at)? {
+                        return Ok(());
+                    }
+                }
                 _ if read == 0 => break,
                 _ => {}
             }
@@ -127,9 +156,11 @@ impl Source {
 
     /// Takes the end of the file, as it is now: a last line that is whole counts without its end.
     pub(crate) fn finish(&mut self, run: &mut SessionRun) -> Result<(), Stop> {
-        if let Some((_, line)) = &mut self.known {
+        if let Some((known, line)) = &mut self.known {
             let line = std::mem::take(line);
-            self.normalizer.push(&line, &mut self.made);
+            if !known.is_known(&line) {
+                self.normalizer.push(&line, &mut self.made);
+            }
         }
         let until = if self.normalizer.has_whole_tail() {
             self.normalizer.finish(&mut self.made);
@@ -140,14 +171,22 @@ impl Source {
             until
         };
         self.tell_known();
-        self.delivery.deliver(&mut self.made, Some(until), run)
+        self.deliver(Some(until), run)
     }
 
     /// Gives what is held back, the file having been read to `until`.
     fn release(&mut self, run: &mut SessionRun, until: u64) -> Result<(), Stop> {
         self.normalizer.settle(&mut self.made);
         self.tell_known();
-        self.delivery.deliver(&mut self.made, Some(until), run)
+        self.deliver(Some(until), run)
+    }
+
+    /// Records what was made. What was made from records of an earlier file is recorded already.
+    fn deliver(&mut self, until: Option<u64>, run: &mut SessionRun) -> Result<(), Stop> {
+        if let Some((known, _)) = &self.known {
+            self.made.retain(|made| !known.is_made_before(made));
+        }
+        self.delivery.deliver(&mut self.made, until, run)
     }
 
     fn tell_known(&mut self) {
@@ -161,26 +200,35 @@ impl Source {
             return Ok(0);
         }
         let read = self.input.read_at(self.position, buffer);
-        let read = read.map_err(|error| CollectError::read(&self.file.path, error))?;
-        self.position += read as u64;
-        Ok(read)
+        Ok(read.map_err(|error| CollectError::read(&self.file.path, error))?)
+    }
+
+    fn note_last(&mut self, bytes: &[u8]) {
+        self.last.extend_from_slice(&bytes[bytes.len().saturating_sub(LAST)..]);
+        self.last.drain(..self.last.len().saturating_sub(LAST));
     }
 
     /// Settles where that was done before, with the end of the line that the last record stands on.
-    fn settle_again(&mut self, run: &mut SessionRun, at: u64) -> Result<(), Stop> {
-        let mut end = [0];
-        if self.unfinished() > 0
-            && self.input.can_grow()
-            && matches!(self.input.read_at(self.position, &mut end), Ok(1))
-            && end == *b"\n"
-        {
-            self.position += 1;
-            self.push(b"\n");
-            self.delivery.deliver(&mut self.made, None, run)?;
+    /// A file that ends there still, in the middle of a line, ends as it did then: not here.
+    fn settle_again(&mut self, run: &mut SessionRun, at: u64) -> Result<bool, Stop> {
+        let mut next = [0];
+        if self.unfinished() > 0 {
+            let read = self.input.read_at(self.position, &mut next);
+            match read.map_err(|error| CollectError::read(&self.file.path, error))? {
+                0 => return Ok(false),
+                // What was taken out of a compressed file is not there a second time.
+                _ if next == *b"\n" || !self.input.can_grow() => {
+                    self.position += 1;
+                    self.note_last(&next);
+                    self.push(&next);
+                    self.deliver(None, run)?;
+                }
+                _ => {}
+            }
         }
         self.release(run, at)?;
         self.delivery.settled(at);
-        Ok(())
+        Ok(true)
     }
 
     /// Takes bytes of the file; lines that are recorded elsewhere are passed over.

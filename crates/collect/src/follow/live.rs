@@ -83,7 +83,10 @@ impl<'a> Live<'a> {
             });
         } else if let Some(found) = discover::look_at(self.collector.roots(), path) {
             self.take(found);
-        } else if let Err(error) = self.drain(path) {
+        } else if let Some(known) = self.files.remove(path)
+            && let Err(error) = self.drain(path, &known.run)
+        {
+            self.abandon(&known.run);
             self.observer.failed(path, &error);
         }
     }
@@ -97,6 +100,7 @@ impl<'a> Live<'a> {
 
     /// Gives what files hold back that have been silent for `silence`.
     pub(super) fn settle(&mut self, silence: Duration) {
+        let mut failed = Vec::new();
         for open in self.open.values_mut() {
             let before = open.run.recorded();
             for (path, file) in &mut open.readings {
@@ -105,11 +109,13 @@ impl<'a> Live<'a> {
                 }
                 file.unsettled = None;
                 if let Err(error) = file.reading.settle(&mut open.run) {
+                    failed.push(open.session.run_id.clone());
                     self.observer.failed(path, &error);
                 }
             }
             tell(self.observer, open, before, None);
         }
+        failed.iter().for_each(|run| self.abandon(run));
     }
 
     /// Ends the runs of sessions that have been silent for long.
@@ -150,10 +156,18 @@ impl<'a> Live<'a> {
             return;
         }
         if let Err(error) = self.read(found) {
-            // It is tried again when everything is looked at.
-            self.files.remove(&path);
+            if let Some(run) = self.files.remove(&path).map(|known| known.run) {
+                self.abandon(&run);
+            }
             self.observer.failed(&path, &error);
         }
+    }
+
+    /// Lets go of a session that could not be recorded: it is begun with again, from what its
+    /// transcript holds, when everything is looked at.
+    fn abandon(&mut self, run: &RunId) {
+        self.open.remove(run);
+        self.files.retain(|_, known| known.run != *run);
     }
 
     fn is_cached(&self, found: &Found) -> bool {
@@ -177,9 +191,8 @@ impl<'a> Live<'a> {
     }
 
     /// Takes what is left of a file that has been deleted.
-    fn drain(&mut self, path: &Path) -> Result<(), CollectError> {
-        let Some(run) = self.files.remove(path).map(|known| known.run) else { return Ok(()) };
-        self.advance(&run, path, |file, run, buffer, taken| {
+    fn drain(&mut self, path: &Path, run: &RunId) -> Result<(), CollectError> {
+        self.advance(run, path, |file, run, buffer, taken| {
             file.reading.catch_up(run, buffer, taken)?;
             file.reading.settle(run)
         })
@@ -228,7 +241,7 @@ impl<'a> Live<'a> {
         else {
             return Ok(None);
         };
-        open.add(store, file)?;
+        open.add(store, file, &mut self.buffer)?;
         Ok(Some(run))
     }
 
@@ -271,13 +284,18 @@ impl<'a> Live<'a> {
 impl OpenSession {
     /// Opens one more file of the session. One that was renamed or compressed takes the place of
     /// what it was before.
-    fn add(&mut self, store: &Store, file: SourceFile) -> Result<(), CollectError> {
+    fn add(
+        &mut self,
+        store: &Store,
+        file: SourceFile,
+        buffer: &mut [u8],
+    ) -> Result<(), CollectError> {
         let (path, key) = (file.path.clone(), file.key());
         let before = self.readings.iter().find(|(_, open)| open.reading.file.key() == key);
         if let Some(before) = before.map(|(path, _)| path.clone())
             && let Some(mut file) = self.readings.remove(&before)
         {
-            file.reading.settle(&mut self.run)?;
+            file.reading.leave(&mut self.run, buffer)?;
             self.history = History::read(&store.layout.transcript(&self.session.run_id))?;
         }
         let mut forks = Forks::default();
@@ -302,7 +320,7 @@ impl OpenFile {
         let is_other = (stamp.inode, stamp.device) != (before.inode, before.device);
         let is_shorter = stamp.size < self.reading.position() && self.reading.can_grow();
         self.unsettled = Some(Instant::now());
-        if !is_first && (is_other || is_shorter) {
+        if !is_first && (is_other || is_shorter || !self.reading.goes_on()) {
             return self.reading.look_again(run, buffer, taken);
         }
         self.reading.catch_up(run, buffer, taken)

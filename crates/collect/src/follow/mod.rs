@@ -24,6 +24,8 @@ const SILENCE: Duration = Duration::from_micros(700);
 const LOOK: Duration = Duration::from_secs(20);
 /// So often where the kernel says nothing, and for folders that are not there yet.
 const LOOK_BLIND: Duration = Duration::from_secs(1);
+/// So soon after a folder has come to be.
+const LOOK_SOON: Duration = Duration::from_millis(250);
 /// So long at most until somebody who asks for the end is heard.
 const HEARING: Duration = Duration::from_millis(200);
 
@@ -74,7 +76,13 @@ impl Collector {
         while !stop.load(Ordering::Relaxed) {
             let patience = if live.is_unsettled() { SILENCE } else { HEARING };
             match watch.next(patience) {
-                News::Changed(paths) => paths.iter().for_each(|path| live.look_at(path)),
+                News::Changed(paths) => {
+                    // What comes to be in a new folder before it is watched is not told.
+                    if paths.iter().any(|path| path.is_dir()) {
+                        next_look = next_look.min(Instant::now() + LOOK_SOON);
+                    }
+                    paths.iter().for_each(|path| live.look_at(path));
+                }
                 News::Lost => live.look_at_all(),
                 News::Silence => {}
             }
@@ -91,6 +99,7 @@ impl Collector {
                 live.retire();
             }
         }
+        // What the kernel has not told yet is there all the same.
         live.look_at_all();
         live.end();
         Ok(())
