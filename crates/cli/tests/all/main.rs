@@ -9,6 +9,8 @@ mod session;
 
 /// Agents that call our tools through `quipu mcp-serve`: each call is counted once.
 mod agent_tools;
+/// Sessions that agents left, collected and followed, also by a process that is killed.
+mod collect;
 /// Settings, and where `quipu config` says each came from; completions and man pages.
 mod config;
 /// Kill -9, a full disk and a file size limit against a recording process.

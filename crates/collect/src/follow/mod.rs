@@ -72,7 +72,9 @@ impl Collector {
         self.collect(self.plan(), as_observer(observer));
         let mut live = Live::new(self, observer);
         observer.caught_up();
-        let (mut looked, mut renewed) = (Instant::now(), Instant::now());
+        let until_look = |watch: &Watch| if watch.is_blind() { LOOK_BLIND } else { LOOK };
+        let mut next_look = Instant::now() + until_look(&watch);
+        let mut renewed = Instant::now();
         while !stop.load(Ordering::Relaxed) {
             let patience = if live.is_unsettled() { SILENCE } else { HEARING };
             match watch.next(patience) {
@@ -93,10 +95,10 @@ impl Collector {
                     live.look_at_all();
                 }
             }
-            if looked.elapsed() >= if watch.is_blind() { LOOK_BLIND } else { LOOK } {
-                looked = Instant::now();
+            if Instant::now() >= next_look {
                 live.look_at_all();
                 live.retire();
+                next_look = Instant::now() + until_look(&watch);
             }
         }
         // What the kernel has not told yet is there all the same.
