@@ -29,7 +29,7 @@
 //! - Looking at a session that has not changed changes nothing.
 //! - What was recorded stays recorded whatever becomes of the file.
 //! - A session is always the same run.
-//! - Subagents are sources of their session's run.
+//! - Subagents are sources of the run of their session.
 //! - A session that was forked names what it goes on from and does not repeat it.
 //! - A line that arrives in pieces is recorded once when it is whole.
 //! - A last record without a line end is kept when it is whole.

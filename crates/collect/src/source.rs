@@ -133,11 +133,10 @@ impl Source {
             self.deliver(None, run)?;
             taken(&buffer[..read]);
             match settle_at {
-                Some(at) if self.position >= at => {
-                    if !self.settle_again(run, at)? {
-                        return Ok(());
-                    }
-                }
+                Some(at) if self.position >= at => match self.settle_again(run, at)? {
+                    true => {}
+                    false => return Ok(()),
+                },
                 _ if read == 0 => break,
                 _ => {}
             }

@@ -148,7 +148,7 @@ fn a_session_is_always_the_same_run() {
 }
 
 #[test]
-fn subagents_are_sources_of_their_sessions_run() {
+fn subagents_are_sources_of_the_run_of_their_session() {
     let desk = Desk::new();
     homes::write_home(desk.home());
     desk.collect();
