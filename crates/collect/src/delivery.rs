@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use quipu_event::{Draft, Kind, Origin, Raw};
+use quipu_event::{Draft, Kind, Origin, Raw, Timestamp};
 use quipu_provider::Made;
 
 use crate::error::CollectError;
@@ -40,6 +40,9 @@ pub(crate) struct Delivery {
     at_end: Vec<Recorded>,
     /// Behind the last record from which an event was made.
     last_place: u64,
+    /// When the last thing happened, for records that do not say: at first, when the file was
+    /// last written.
+    last_time: Timestamp,
     is_inheriting: bool,
 }
 
@@ -58,6 +61,7 @@ impl Delivery {
             settles: settles.into(),
             at_end: Vec::new(),
             last_place: 0,
+            last_time: file.stamp.modified(),
             is_inheriting: false,
         }
     }
@@ -120,6 +124,7 @@ impl Delivery {
         if was_inheriting && self.is_inheriting {
             return Ok(());
         }
+        self.last_time = draft.timestamp.unwrap_or(self.last_time);
         let (offset, len) = place.map_or((self.last_place, 0), |place| (place.offset, place.len));
         self.last_place = self.last_place.max(offset + len);
         // Whoever made it once more before did not record it either.
@@ -139,6 +144,7 @@ impl Delivery {
         }
         let origin = Origin { until, ..Origin::new(self.file.as_str(), offset, len) };
         let mut draft = draft.from_origin(origin);
+        draft.timestamp.get_or_insert(self.last_time);
         if let Some(agent) = &self.agent {
             draft.source.get_or_insert_with(|| format!("subagent:{agent}").into());
         }

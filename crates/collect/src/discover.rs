@@ -6,6 +6,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use quipu_event::Timestamp;
 use quipu_provider::{Provider, Surface};
 
 use crate::homes::Root;
@@ -40,6 +41,13 @@ impl FileStamp {
             size: metadata.len(),
             modified_ns,
         }
+    }
+}
+
+impl FileStamp {
+    /// Returns when the file was last written.
+    pub(crate) fn modified(&self) -> Timestamp {
+        Timestamp::from_micros(i64::try_from(self.modified_ns / 1_000).unwrap_or_default())
     }
 }
 
