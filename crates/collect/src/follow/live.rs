@@ -177,8 +177,12 @@ impl<'a> Live<'a> {
 
     fn read(&mut self, found: Found) -> Result<(), CollectError> {
         let (path, stamp) = (found.path.clone(), found.stamp);
+        // Another form of the file may have taken its place meanwhile.
+        let is_open = |known: &Known| {
+            self.open.get(&known.run).is_some_and(|open| open.readings.contains_key(&path))
+        };
         let run = match self.files.get_mut(&path) {
-            Some(known) if self.open.contains_key(&known.run) => {
+            Some(known) if is_open(known) => {
                 known.stamp = stamp;
                 known.run.clone()
             }

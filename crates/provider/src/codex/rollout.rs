@@ -234,12 +234,14 @@ impl Normalize for Rollout {
     }
 
     fn settle(&mut self, out: &mut Outbox<'_>) {
+        self.begin_work(out);
         self.release(out);
         self.speech.end(out);
     }
 
     fn finish(&mut self, out: &mut Outbox<'_>) {
-        self.settle(out);
+        self.release(out);
+        self.speech.end(out);
         self.calls.finish(out);
         self.opening.complete(out, self.end());
     }
