@@ -1,6 +1,6 @@
 //! Takes over the files of other recorders, so that nobody starts empty.
 //!
-//! The way of a record: [`find`] tells which runs a path holds and whose they are; a [`Folder`] gives
+//! The way of a record: [`find`] tells which runs a path holds and whose they are; a `Folder` gives
 //! the bytes of their files, from a directory or from an archive; one file or folder per system turns
 //! them into drafts; a teller gives each draft its origin, keeps starts and ends in pairs, and leaves
 //! out what the journal holds already. Nothing here writes anywhere but through the recorder.
