@@ -61,8 +61,7 @@ impl Collector {
         let Outcome { totals, failed } =
             outcome.into_inner().unwrap_or_else(PoisonError::into_inner);
         for file in identities.iter().filter(|file| !failed.contains(&file.run)) {
-            let layout = &self.store().layout;
-            cache.note(&file.path, file.stamp, &file.identity, &file.run, layout);
+            cache.note(file, &self.store().layout);
         }
         // A cache that cannot be kept costs time, and nothing else.
         let _ = cache.write();

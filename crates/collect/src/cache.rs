@@ -10,12 +10,15 @@ use std::path::{Path, PathBuf};
 
 use quipu_event::RunId;
 use quipu_journal::Layout;
+use quipu_provider::find_provider;
 use serde::{Deserialize, Serialize};
 
+use crate::collector::Identified;
 use crate::discover::FileStamp;
 use crate::identity::{Identity, Role};
+use crate::plan::Memory;
 
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// What was collected last time.
 pub(crate) struct Cache {
@@ -29,6 +32,9 @@ pub(crate) struct Cache {
 pub(crate) struct Entry {
     #[serde(with = "stamp")]
     pub(crate) stamp: FileStamp,
+    provider: String,
+    /// The session that the run is that of, and the one whose file this is.
+    root: String,
     session: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     parent: Option<String>,
@@ -65,27 +71,33 @@ impl Cache {
         (transcript.len() >= entry.transcript).then_some(entry)
     }
 
-    /// Returns whose sessions all files hold that it knows.
-    pub(crate) fn identities(&self) -> Vec<Identity> {
-        self.entries.values().map(Entry::identity).collect()
+    /// Returns what it knows of all files, also of those that are gone.
+    pub(crate) fn memory(&self) -> Memory {
+        let sessions = self.entries.values().filter_map(|entry| {
+            let provider = find_provider(&entry.provider)?.name;
+            Some((provider, entry.identity()))
+        });
+        let roots = self.entries.iter().map(|(path, entry)| (path.clone(), entry.root.clone()));
+        Memory { sessions: sessions.collect(), roots: roots.collect() }
     }
 
-    /// Notes that the file at `path`, as it stood then, is a part of `run` to its end.
-    pub(crate) fn note(
-        &mut self,
-        path: &Path,
-        stamp: FileStamp,
-        identity: &Identity,
-        run: &RunId,
-        layout: &Layout,
-    ) {
+    /// Notes that a file, as it stood then, is a part of its run to its end.
+    pub(crate) fn note(&mut self, file: &Identified, layout: &Layout) {
+        let Identified { path, stamp, identity, provider, root, run } = file;
         let Ok(transcript) = fs::metadata(layout.transcript(run)) else { return };
         let parent = match &identity.role {
             Role::Main => None,
             Role::Subagent { parent, .. } => Some(parent.clone()),
         };
-        let (session, run, transcript) = (identity.session.clone(), run.clone(), transcript.len());
-        let entry = Entry { stamp, session, parent, run, transcript };
+        let entry = Entry {
+            stamp: *stamp,
+            provider: (*provider).to_owned(),
+            root: root.clone(),
+            session: identity.session.clone(),
+            parent,
+            run: run.clone(),
+            transcript: transcript.len(),
+        };
         self.entries.insert(path.to_owned(), entry);
         self.has_changed = true;
     }

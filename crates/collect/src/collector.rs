@@ -59,6 +59,9 @@ pub(crate) struct Identified {
     pub(crate) path: PathBuf,
     pub(crate) stamp: FileStamp,
     pub(crate) identity: Identity,
+    pub(crate) provider: &'static str,
+    /// The session of the run.
+    pub(crate) root: String,
     pub(crate) run: RunId,
 }
 
@@ -93,7 +96,7 @@ impl Collector {
     pub fn plan(&self) -> Plan {
         let cache = Cache::read(&self.store.layout);
         let mut unchanged: BTreeMap<&'static str, u64> = BTreeMap::new();
-        let (mut files, mut same, mut known) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut files, mut same) = (Vec::new(), Vec::new());
         for found in discover(&self.roots) {
             if self.is_too_old(&found) {
                 continue;
@@ -112,14 +115,13 @@ impl Collector {
                 files.extend(Identity::of(&file.0).map(|identity| (file.0, identity)));
             } else {
                 *unchanged.entry(file.0.provider.name).or_default() += 1;
-                known.push((file.0.provider.name, file.1));
             }
         }
         let looked_at: Vec<_> = files
             .iter()
             .map(|(found, identity)| (found.path.clone(), found.stamp, identity.clone()))
             .collect();
-        let sessions = plan(files, &known);
+        let sessions = plan(files, &cache.memory());
         let identities = identified(looked_at, &sessions);
         let sources = sessions.iter().flat_map(|session| &session.sources);
         let (count, bytes) =
@@ -158,12 +160,13 @@ fn identified<'a>(
 ) -> Vec<Identified> {
     let paths_of = |session: &'a Session| {
         let sources = session.sources.iter().map(|file| &file.path);
-        sources.chain(&session.repeats).map(|path| (path, &session.run_id))
+        sources.chain(&session.repeats).map(move |path| (path, session))
     };
-    let runs: HashMap<&PathBuf, &RunId> = sessions.iter().flat_map(paths_of).collect();
+    let parts: HashMap<&PathBuf, &Session> = sessions.iter().flat_map(paths_of).collect();
     let identified = files.into_iter().filter_map(|(path, stamp, identity)| {
-        let run = (*runs.get(&path)?).clone();
-        Some(Identified { path, stamp, identity, run })
+        let session = parts.get(&path)?;
+        let (root, run) = (session.session.clone(), session.run_id.clone());
+        Some(Identified { path, stamp, identity, provider: session.provider.name, root, run })
     });
     identified.collect()
 }

@@ -3,6 +3,10 @@
 //! What earlier versions said is read back from the transcript, which keeps them: they are taken
 //! again, in their order, and the events they make are those that the transcript holds.
 
+use std::sync::Arc;
+
+use quipu_event::{Draft, Raw};
+use quipu_journal::Mask;
 use quipu_provider::{KeptBytes, Made, Normalizer};
 
 use crate::beside::Beside;
@@ -12,6 +16,7 @@ use crate::history::{SourceHistory, print_of};
 use crate::input::Input;
 use crate::plan::SourceFile;
 use crate::session_run::SessionRun;
+use crate::store::Store;
 
 /// A file that is written anew as a whole.
 pub(crate) struct Document {
@@ -20,6 +25,8 @@ pub(crate) struct Document {
     delivery: Delivery,
     /// The versions that the transcript holds, until they have been taken again.
     earlier: Vec<Vec<u8>>,
+    /// What hides secrets: versions are compared as they are recorded.
+    mask: Option<Arc<dyn Mask>>,
     /// The number of the last version.
     last: Option<u64>,
     size: u64,
@@ -28,14 +35,21 @@ pub(crate) struct Document {
 
 impl Document {
     /// Makes the reader of `file`, of which the transcript holds `history`, made from `earlier`.
-    pub(crate) fn new(file: SourceFile, history: SourceHistory, earlier: Vec<Vec<u8>>) -> Self {
+    pub(crate) fn new(
+        file: SourceFile,
+        store: &Store,
+        history: SourceHistory,
+        earlier: Vec<Vec<u8>>,
+    ) -> Self {
         // Versions are compared with what is kept of them.
         let mut normalizer = Normalizer::new(file.surface, KeptBytes::Full);
         if let Some(beside) = Beside::new(&file.path) {
             normalizer = normalizer.with_companions(Box::new(beside));
         }
         let delivery = Delivery::new(&file, history);
-        Document { file, normalizer, delivery, earlier, last: None, size: 0, made: Vec::new() }
+        let mask = store.options.mask.clone();
+        let made = Vec::new();
+        Document { file, normalizer, delivery, earlier, mask, last: None, size: 0, made }
     }
 
     /// Takes the file's present version, if it is whole and another one than before.
@@ -115,6 +129,8 @@ impl Document {
             }
         }
         self.size = version.len() as u64;
-        Ok(version)
+        let Some(mask) = &self.mask else { return Ok(version) };
+        let (masked, _) = mask.mask(Draft::unknown(&version, None, ""));
+        Ok(masked.raw.as_ref().and_then(Raw::bytes).unwrap_or_default())
     }
 }

@@ -46,6 +46,11 @@ pub enum CollectError {
 }
 
 impl CollectError {
+    /// Tells whether another process records the same run just now.
+    pub fn is_locked(&self) -> bool {
+        matches!(self, CollectError::Open(OpenError::Locked { .. }))
+    }
+
     /// Tells whether all is well once the transcript has been read again.
     pub(crate) fn is_overtaken(&self) -> bool {
         matches!(

@@ -7,16 +7,16 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fs::{self, File};
-use std::io::{self, Read};
+use std::io::{self, BufRead, Read};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use memchr::memmem;
 use quipu_event::RunId;
-use quipu_event::payload::RunStarted;
 use quipu_journal::Layout;
 
-use crate::known::{Known, record_ids};
+use crate::history::SourceHistory;
+use crate::known::{Known, own_id, record_ids};
 use crate::plan::SourceFile;
 use crate::run_id::run_of_session;
 
@@ -24,8 +24,8 @@ use crate::run_id::run_of_session;
 pub(crate) const FORKED_FROM: &str = "forked_from";
 pub(crate) const FORKED_FROM_SESSION: &str = "forked_from_session";
 
-/// A file whose first record is so much older than itself may have it from elsewhere.
-const OLDER: Duration = Duration::from_secs(5);
+/// Clocks of agents and of file systems differ by so much.
+const COARSE: Duration = Duration::from_secs(5);
 /// An id in a file is looked for so far from its beginning.
 const HEAD: usize = 256 * 1024;
 /// Behind the end of a piece an id may go on so far.
@@ -73,29 +73,30 @@ impl Forks {
         scan.rest = keep[keep.len().saturating_sub(OVERLAP)..].to_vec();
     }
 
-    /// Returns what `file`, of the run that began with `started`, has from another session.
+    /// Returns what `file`, of which the transcript holds `held`, has from another session.
+    ///
+    /// A session that nobody has recorded has nothing that could be named instead of repeated.
     pub(crate) fn copied(
         &mut self,
         file: &SourceFile,
-        started: Option<&RunStarted>,
+        held: &SourceHistory,
         layout: &Layout,
     ) -> Option<Known> {
-        let label = |started: &RunStarted| {
-            started.labels.as_ref()?.get(FORKED_FROM_SESSION).map(String::to_owned)
+        let session = if held.events.is_empty() {
+            self.find(file)?
+        } else {
+            // What was found when the file was first seen holds.
+            let session = held.copied_from.clone()?;
+            self.load(&session, file.folder(), layout);
+            session
         };
-        let session = match started {
-            // What was found when the session was first seen holds.
-            Some(started) => {
-                let session = label(started)?;
-                self.load(&session, file.folder(), layout);
-                session
-            }
-            None => self.find(file)?,
-        };
+        let run = run_of_session("claude", &session);
+        if !layout.transcript(&run).exists() {
+            return None;
+        }
         let owner = self.sessions.iter().position(|name| *name == session)? as u32;
         let own = self.owners.iter().filter(|(_, of)| **of == owner).map(|(id, _)| *id);
         let ids: HashSet<u128> = own.collect();
-        let run = run_of_session("claude", &session);
         Some(Known::Copied { ids, session, run, met: None, is_met: false })
     }
 
@@ -104,15 +105,16 @@ impl Forks {
         let head = head_of(&file.path).ok()?;
         let root = record_ids(&head).next()?;
         if let Some(owner) = self.owners.get(&root) {
-            return self.sessions.get(*owner as usize).cloned();
+            let session = self.sessions.get(*owner as usize)?.clone();
+            // Tools quote the records of other sessions, too.
+            let path = file.folder().join(format!("{session}.jsonl"));
+            return holds(&path, root).then_some(session);
         }
-        if !is_older(&head, file.born) {
-            return None;
-        }
-        let root = uuid::Uuid::from_u128(root).hyphenated().to_string();
-        let sibling = siblings(file).into_iter().find(|path| contains(path, root.as_bytes()))?;
-        let session = sibling.file_stem()?.to_str()?.to_owned();
-        self.read(&session, &sibling).ok()?;
+        let written = written_at(&head);
+        let siblings = siblings(file, written).into_iter();
+        let mut unread = siblings.filter(|(session, _)| !self.sessions.contains(session));
+        let (session, path) = unread.find(|(_, path)| holds(path, root))?;
+        self.read(&session, &path).ok()?;
         Some(session)
     }
 
@@ -159,35 +161,47 @@ fn head_of(path: &Path) -> io::Result<Vec<u8>> {
     Ok(head)
 }
 
-/// Tells whether the first record was written before the file was.
-fn is_older(head: &[u8], born: SystemTime) -> bool {
+/// Returns when the first record was written, if it says so.
+fn written_at(head: &[u8]) -> Option<SystemTime> {
     const KEY: &[u8] = b"\"timestamp\":\"";
-    let Some(at) = memmem::find(head, KEY).map(|at| at + KEY.len()) else { return true };
-    let end = memchr::memchr(b'"', &head[at..]).unwrap_or(0);
-    let time = std::str::from_utf8(&head[at..at + end]).ok();
-    let Some(time) = time.and_then(|time| quipu_event::Timestamp::parse(time).ok()) else {
-        return true;
-    };
-    let born = born.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    let older = i128::from(time.as_micros()) + OLDER.as_micros() as i128;
-    older < born.as_micros() as i128
+    let at = memmem::find(head, KEY)? + KEY.len();
+    let end = memchr::memchr(b'"', &head[at..])?;
+    let time = std::str::from_utf8(&head[at..at + end]).ok()?;
+    let micros = quipu_event::Timestamp::parse(time).ok()?.as_micros();
+    Some(SystemTime::UNIX_EPOCH + Duration::from_micros(u64::try_from(micros).ok()?))
 }
 
-/// Returns the sessions in the folder of `file` that came to be before it.
-fn siblings(file: &SourceFile) -> Vec<PathBuf> {
+/// Returns the sessions in the folder of `file` that came to be before it, and that were written to
+/// when its first record was written, or later: no other can hold that record.
+fn siblings(file: &SourceFile, written: Option<SystemTime>) -> Vec<(String, PathBuf)> {
     let Ok(entries) = fs::read_dir(file.folder()) else { return Vec::new() };
-    let paths = entries.flatten().map(|entry| entry.path());
-    let is_session = |path: &PathBuf| {
-        *path != file.path && path.extension().is_some_and(|extension| extension == "jsonl")
+    let is_possible = |path: &PathBuf| {
+        let Ok(found) = fs::metadata(path) else { return false };
+        let born = found.created().or_else(|_| found.modified());
+        let is_earlier = born.is_ok_and(|born| (born, path) < (file.born, &file.path));
+        let is_later = |time| found.modified().is_ok_and(|modified| modified + COARSE >= time);
+        *path != file.path && is_earlier && written.is_none_or(is_later)
     };
-    let is_earlier = |path: &PathBuf| {
-        let born =
-            fs::metadata(path).and_then(|found| found.created().or_else(|_| found.modified()));
-        born.is_ok_and(|born| (born, path) < (file.born, &file.path))
+    let named = |path: PathBuf| {
+        let is_session = path.extension().is_some_and(|extension| extension == "jsonl");
+        let session = path.file_stem().and_then(|stem| stem.to_str()).map(str::to_owned);
+        session.filter(|_| is_session).map(|session| (session, path))
     };
-    let mut paths: Vec<_> = paths.filter(is_session).filter(is_earlier).collect();
-    paths.sort();
-    paths
+    let paths = entries.flatten().map(|entry| entry.path()).filter(is_possible);
+    let mut sessions: Vec<_> = paths.filter_map(named).collect();
+    sessions.sort();
+    sessions
+}
+
+/// Tells whether a record of the file at `path` has this id itself.
+fn holds(path: &Path, id: u128) -> bool {
+    let text = uuid::Uuid::from_u128(id).hyphenated().to_string();
+    if !contains(path, text.as_bytes()) {
+        return false;
+    }
+    let Ok(file) = File::open(path) else { return false };
+    let mut lines = io::BufReader::new(file).split(b'\n').map_while(Result::ok);
+    lines.any(|line| memmem::find(&line, text.as_bytes()).is_some() && own_id(&line) == Some(id))
 }
 
 fn contains(path: &Path, needle: &[u8]) -> bool {

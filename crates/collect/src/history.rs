@@ -39,6 +39,8 @@ pub(crate) struct SourceHistory {
     pub(crate) generation: u32,
     /// The events made from it since it was last replaced, in their order.
     pub(crate) events: VecDeque<Recorded>,
+    /// The session that it begins with a copy of.
+    pub(crate) copied_from: Option<String>,
 }
 
 /// An event of the transcript that was made from a file.
@@ -50,8 +52,10 @@ pub(crate) struct Recorded {
     pub(crate) offset: u64,
     pub(crate) len: u64,
     pub(crate) until: Option<u64>,
-    /// How many line feeds stand between the records that are kept with it, if any are.
+    /// How many line feeds stand between the records that are kept with it, if any are, and the
+    /// number of those records.
     pub(crate) joints: Option<usize>,
+    pub(crate) raw: Option<u64>,
 }
 
 impl History {
@@ -104,10 +108,13 @@ impl History {
             source.events.clear();
             return;
         }
+        if let Some(session) = marks::copied_from(kind, line) {
+            source.copied_from = Some(session);
+        }
         let Origin { offset, len, until, .. } = origin;
         let (kind, time) = (kind.clone(), time_of(line));
-        let joints = joints_of(line);
-        source.events.push_back(Recorded { kind, time, offset, len, until, joints });
+        let (joints, raw) = (joints_of(line), raw_of(line).and_then(print_of));
+        source.events.push_back(Recorded { kind, time, offset, len, until, joints, raw });
     }
 }
 
@@ -177,6 +184,19 @@ fn joints_of(line: &[u8]) -> Option<usize> {
         raw[..*at].iter().rev().take_while(|byte| **byte == b'\\').count().is_multiple_of(2)
     };
     Some(memmem::find_iter(raw, b"\\n").filter(is_joint).count())
+}
+
+/// Returns what is kept of an agent's records on a line, as it stands there.
+fn raw_of(line: &[u8]) -> Option<&[u8]> {
+    const KEY: &[u8] = b",\"raw\":";
+    line[memmem::rfind(line, KEY)? + KEY.len()..].strip_suffix(b"}")
+}
+
+/// Returns the number of records that are kept as text, as [`Recorded`] has it.
+pub(crate) fn print_of_raw(raw: &Raw) -> Option<u64> {
+    let Raw::Bytes(bytes) = raw else { return None };
+    let text = std::str::from_utf8(bytes).ok()?;
+    print_of(quipu_event::Json::encode(text).ok()?.as_str().as_bytes())
 }
 
 /// Returns the time on a line; what stands before it is ours, and says nothing like it.

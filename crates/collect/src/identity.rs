@@ -1,14 +1,18 @@
 //! Whose session a file holds: by its name where that says it, else by its first record.
 
 use std::path::Path;
+use std::time::Duration;
 
 use serde_json::Value;
 
 use crate::discover::Found;
-use crate::input::{first_line, plain_form};
+use crate::input::{Input, first_line, plain_form};
 
 /// The first record of a thread carries its instructions and may be long.
 const HEAD: usize = 1024 * 1024;
+
+/// A session that has written nothing but notes for so long is not going to be a copy.
+const YOUNG: Duration = Duration::from_secs(60);
 
 /// Whose session a file holds, and which part of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,7 +65,7 @@ impl Identity {
 /// `<session>.jsonl`, `<session>/subagents/**/agent-<id>.jsonl`, and formerly `agent-<id>.jsonl`.
 fn claude(path: &Path) -> Option<Identity> {
     let Some(id) = stem(path).strip_prefix("agent-") else {
-        return Some(Identity::main(stem(path)));
+        return has_begun(path).then(|| Identity::main(stem(path)));
     };
     let parts: Vec<_> = path.iter().filter_map(|part| part.to_str()).collect();
     if let Some(at) = parts.iter().rposition(|part| *part == "subagents")
@@ -74,6 +78,21 @@ fn claude(path: &Path) -> Option<Identity> {
         Some(parent) if head["isSidechain"] == true => Identity::subagent(id, parent),
         _ => Identity::main(stem(path)),
     })
+}
+
+/// Tells whether a session has come to its first record proper, by which a copy is known, or is
+/// not going to.
+fn has_begun(path: &Path) -> bool {
+    let mut head = vec![0; 64 * 1024];
+    let Ok(read) = Input::open(path).and_then(|mut input| input.read_at(0, &mut head)) else {
+        return true;
+    };
+    let is_silent = || {
+        let modified = std::fs::metadata(path).and_then(|found| found.modified());
+        modified.ok().and_then(|time| time.elapsed().ok()).is_none_or(|age| age > YOUNG)
+    };
+    let has_id = memchr::memmem::find(&head[..read], b"\"uuid\":").is_some();
+    read == 0 || has_id || read == head.len() || is_silent()
 }
 
 /// The first `session_meta` is the thread's own; one that was begun by another names that one.
@@ -140,7 +159,7 @@ fn whole_head(path: &Path) -> Option<Vec<u8>> {
 /// Finds the session's id in a document that goes over many lines.
 fn session_of_document(path: &Path) -> Option<Value> {
     let mut text = vec![0; 64 * 1024];
-    let read = crate::input::Input::open(path).ok()?.read_at(0, &mut text).ok()?;
+    let read = Input::open(path).ok()?.read_at(0, &mut text).ok()?;
     let text = String::from_utf8_lossy(&text[..read]);
     let (_, behind) = text.split_once("\"sessionId\"")?;
     let value = behind.trim_start().strip_prefix(':')?.trim_start().strip_prefix('"')?;

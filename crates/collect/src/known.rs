@@ -31,7 +31,7 @@ impl Known {
     /// Tells whether `line` is one of them.
     pub(crate) fn is_known(&self, line: &[u8]) -> bool {
         match self {
-            Known::Copied { ids, .. } => record_ids(line).any(|id| ids.contains(&id)),
+            Known::Copied { ids, .. } => own_id(line).is_some_and(|id| ids.contains(&id)),
             Known::Read(prints) => print_of(line).is_some_and(|print| prints.contains(&print)),
         }
     }
@@ -42,6 +42,11 @@ impl Known {
         let Some(record) = made.draft.raw.as_ref().and_then(Raw::bytes) else { return false };
         let mut lines = record.split(|byte| *byte == b'\n').filter_map(print_of).peekable();
         lines.peek().is_some() && lines.all(|print| prints.contains(&print))
+    }
+
+    /// Tells whether what they say is to be known, though it is not recorded again.
+    pub(crate) fn is_heard(&self) -> bool {
+        matches!(self, Known::Copied { .. })
     }
 
     /// Notes that one of them was met.
@@ -63,6 +68,17 @@ impl Known {
             made.insert(at, Made { draft: marks::inherited(session, run), place: Some(place) });
         }
     }
+}
+
+/// Returns the id of the record on `line`: its own, not one of those that it quotes.
+pub(crate) fn own_id(line: &[u8]) -> Option<u128> {
+    #[derive(serde::Deserialize)]
+    struct Record<'a> {
+        #[serde(borrow)]
+        uuid: std::borrow::Cow<'a, str>,
+    }
+    let record: Record<'_> = serde_json::from_slice(line).ok()?;
+    uuid::Uuid::try_parse(&record.uuid).ok().map(|id| id.as_u128())
 }
 
 /// Returns the ids of the records in `text`, which need not end with a whole record.

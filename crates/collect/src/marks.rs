@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use quipu_event::payload::{Payload, RunStarted};
-use quipu_event::{Draft, Kind, Origin, RunId, peek};
+use quipu_event::{Draft, Kind, Origin, RunId, decode_line, peek};
 use serde_json::json;
 
 const REPLACED: &str = "source_replaced";
@@ -29,6 +29,19 @@ pub(crate) fn is_replacement(line: &[u8], origin: &Origin) -> bool {
 /// Tells that what follows in a file was said in another session, and is recorded there.
 pub(crate) fn inherited(session: &str, run: &RunId) -> Draft {
     system(INHERITED, json!({ "from_session": session, "from_run": run }))
+}
+
+/// Returns the session that was copied from, if a line of type `kind` is [`inherited`].
+pub(crate) fn copied_from(kind: &Kind, line: &[u8]) -> Option<String> {
+    if *kind != Kind::System || memchr::memmem::find(line, b"\"subtype\":\"inherited\"").is_none() {
+        return None;
+    }
+    match decode_line(line).ok()?.decode_payload().ok()? {
+        Payload::System(system) if system.subtype == INHERITED => {
+            system.facts.get("from_session")?.as_str().map(str::to_owned)
+        }
+        _ => None,
+    }
 }
 
 /// Tells whether `draft` says that a record was copied from another session.

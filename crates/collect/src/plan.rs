@@ -66,16 +66,30 @@ pub(crate) fn key_of(path: &Path) -> String {
     parts[from..].join("/")
 }
 
+/// What was found before.
+#[derive(Default)]
+pub(crate) struct Memory {
+    /// Whose sessions there were.
+    pub(crate) sessions: Vec<(&'static str, Identity)>,
+    /// The session of the run that each file is a part of.
+    pub(crate) roots: HashMap<PathBuf, String>,
+}
+
 /// What is known of each file: what it is, and whose session it holds.
 pub(crate) type Identified = (Found, Identity);
 
 /// Puts files together to sessions, in a stable order.
 ///
-/// `known` are files that need not be read, and may be what others belong to.
-pub(crate) fn plan(files: Vec<Identified>, known: &[(&'static str, Identity)]) -> Vec<Session> {
-    let parents = Parents::of(files.iter().map(|(found, id)| (found.provider.name, id)), known);
-    let roots: Vec<String> =
-        files.iter().map(|(found, id)| parents.root_of(found.provider.name, id)).collect();
+/// `memory` is what was found before: a file stays with the run it was a part of, and those that
+/// are gone may have been what others belong to.
+pub(crate) fn plan(files: Vec<Identified>, memory: &Memory) -> Vec<Session> {
+    let found = files.iter().map(|(found, id)| (found.provider.name, id));
+    let parents = Parents::of(found, &memory.sessions);
+    let root_of = |(found, identity): &Identified| match memory.roots.get(&found.path) {
+        Some(root) => root.clone(),
+        None => parents.root_of(found.provider.name, identity),
+    };
+    let roots: Vec<String> = files.iter().map(root_of).collect();
     let mut sessions: Vec<Session> = Vec::new();
     let mut places: HashMap<RunId, usize> = HashMap::new();
     for ((found, identity), session) in files.into_iter().zip(roots) {

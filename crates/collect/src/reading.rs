@@ -44,15 +44,14 @@ impl Reading {
         let form = if file.is_document() {
             let records = records_of(&store.layout.transcript(&session.run_id), &file.key())?;
             let versions = records.into_iter().map(|(_, record)| record).collect();
-            Form::Document(Box::new(Document::new(file.clone(), held, versions)))
+            Form::Document(Box::new(Document::new(file.clone(), &store, held, versions)))
         } else if generation > 0 {
             Form::Lines(Box::new(open_later(&store, &session, &file, held)?))
         } else {
             let is_claude = session.provider.name == "claude" && file.agent.is_none();
-            let started = history.started.as_ref();
-            let known = is_claude.then(|| forks.copied(&file, started, &store.layout)).flatten();
+            let known = is_claude.then(|| forks.copied(&file, &held, &store.layout)).flatten();
             label(run, &session, known.as_ref());
-            Form::Lines(Box::new(Source::open(file.clone(), &store, held, known)?))
+            Form::Lines(Box::new(Source::open(file.clone(), held, known)?))
         };
         Ok(Reading { file, store, session, form, generation })
     }
@@ -201,7 +200,7 @@ fn open_later(
     let mut records = records_of(&store.layout.transcript(&session.run_id), &file.key())?;
     records.retain(|(generation, _)| *generation < held.generation);
     let known = Known::Read(prints_of(&records));
-    let mut source = Source::open(file.clone(), store, held, Some(known))?;
+    let mut source = Source::open(file.clone(), held, Some(known))?;
     source.remember(&records);
     Ok(source)
 }

@@ -70,6 +70,11 @@ impl SessionRun {
         self.labels.push((name.to_owned(), value.to_owned()));
     }
 
+    /// Tells whether secrets are hidden, so that what is recorded is not what was said.
+    pub(crate) fn is_masked(&self) -> bool {
+        self.store.options.mask.is_some()
+    }
+
     /// Returns how many events have been recorded.
     pub(crate) fn recorded(&self) -> u64 {
         self.recorded

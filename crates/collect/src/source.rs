@@ -5,7 +5,8 @@
 //! are those that the transcript holds, and are not recorded; the next one is new. Should they
 //! differ, the file is not the one that was read.
 
-use quipu_provider::{Made, Normalizer};
+use quipu_event::Kind;
+use quipu_provider::{KeptBytes, Made, Normalizer};
 
 use crate::beside::Beside;
 use crate::delivery::{Delivery, Stop};
@@ -15,7 +16,6 @@ use crate::input::Input;
 use crate::known::Known;
 use crate::plan::SourceFile;
 use crate::session_run::SessionRun;
-use crate::store::Store;
 
 /// So many bytes are read at a time.
 pub(crate) const PIECE: usize = 256 * 1024;
@@ -41,13 +41,12 @@ impl Source {
     /// Opens `file`, of which the transcript holds `history`; lines of `known` are passed over.
     pub(crate) fn open(
         file: SourceFile,
-        store: &Store,
         history: SourceHistory,
         known: Option<Known>,
     ) -> Result<Self, CollectError> {
         let input =
             Input::open(&file.path).map_err(|error| CollectError::read(&file.path, error))?;
-        let mut normalizer = Normalizer::new(file.surface, store.kept);
+        let mut normalizer = Normalizer::new(file.surface, KeptBytes::Full);
         if let Some(beside) = Beside::new(&file.path) {
             normalizer = normalizer.with_companions(Box::new(beside));
         }
@@ -239,17 +238,34 @@ impl Source {
         while let Some(end) = memchr::memchr(b'\n', rest) {
             line.extend_from_slice(&rest[..=end]);
             rest = &rest[end + 1..];
+            let from = self.made.len();
             if known.is_known(line) {
                 let (offset, len) = (self.normalizer.offset(), line.len() as u64);
                 known.meet(offset, len);
-                self.normalizer.skip(len);
+                if known.is_heard() {
+                    self.normalizer.push(line, &mut self.made);
+                    self.normalizer.settle(&mut self.made);
+                    keep_beginning(&mut self.made, from);
+                } else {
+                    self.normalizer.skip(len);
+                }
             } else {
-                let from = self.made.len();
                 self.normalizer.push(line, &mut self.made);
-                known.tell(&mut self.made, from);
             }
+            known.tell(&mut self.made, from);
             line.clear();
         }
         line.extend_from_slice(rest);
     }
+}
+
+/// Drops what was made from `from` on of lines that are recorded elsewhere, but for the beginning
+/// of the run: every session has its own.
+fn keep_beginning(made: &mut Vec<Made>, from: usize) {
+    let heard = made.split_off(from);
+    let beginning = heard.into_iter().find(|made| made.draft.kind == Kind::RunStarted);
+    made.extend(beginning.map(|mut made| {
+        made.draft.raw = None;
+        made
+    }));
 }

@@ -65,7 +65,8 @@ impl LineForm {
     pub fn draw(&mut self, draft: &Draft, run: &RunIdentity) {
         let text = &mut self.text;
         text.clear();
-        text.reserve(256 + draft.payload.as_str().len());
+        let raw = draft.raw.as_ref().map_or(0, Raw::room);
+        text.reserve(256 + draft.payload.as_str().len() + raw);
         self.blanks = [None; 2];
         write_head(&Head::of_draft(draft, run), text);
         match draft.timestamp {

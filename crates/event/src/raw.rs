@@ -64,6 +64,14 @@ impl Raw {
         }
     }
 
+    /// Returns about how many bytes it takes in a line. Growing step by step would take twice that.
+    pub(crate) fn room(&self) -> usize {
+        match self {
+            Raw::Bytes(bytes) => bytes.len() + bytes.len() / 4,
+            Raw::Text(literal) | Raw::Base64(literal) => literal.as_str().len() + 16,
+        }
+    }
+
     /// Tells whether it stands under `raw` and not under `raw_b64`.
     pub fn is_text(&self) -> bool {
         match self {

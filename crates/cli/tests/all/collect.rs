@@ -249,7 +249,8 @@ fn a_run_that_another_process_writes_is_reported() {
         thread::sleep(Duration::from_millis(5));
     }
     let outcome = session.quipu(&["collect"]);
-    assert_eq!(outcome.code, Some(4), "{outcome:?}");
+    // It is being taken care of.
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
     assert!(outcome.stderr.contains(&format!("run {run} is being written by")), "{outcome:?}");
     assert_eq!(transcripts(&session).len(), 8);
     finish(child, b"");

@@ -8,7 +8,7 @@ use quipu_event::RunId;
 
 use super::{FollowObserver, SessionNews};
 use crate::cache::Cache;
-use crate::collector::Collector;
+use crate::collector::{Collector, Identified};
 use crate::discover::{self, FileStamp, Found};
 use crate::error::CollectError;
 use crate::forks::Forks;
@@ -229,11 +229,10 @@ impl<'a> Live<'a> {
     fn open_file(&mut self, found: Found) -> Result<Option<RunId>, CollectError> {
         let (path, stamp) = (found.path.clone(), found.stamp);
         let Some(identity) = Identity::of(&found) else { return Ok(None) };
-        let mut known = self.cache.identities();
-        known.extend(self.files.values().map(|known| known.identity.clone()));
-        let known: Vec<_> =
-            known.into_iter().map(|identity| (found.provider.name, identity)).collect();
-        let Some(session) = plan(vec![(found, identity.clone())], &known).pop() else {
+        let mut memory = self.cache.memory();
+        let known = self.files.values().map(|known| (found.provider.name, known.identity.clone()));
+        memory.sessions.extend(known);
+        let Some(session) = plan(vec![(found, identity.clone())], &memory).pop() else {
             return Ok(None);
         };
         let run = session.run_id.clone();
@@ -276,8 +275,15 @@ impl<'a> Live<'a> {
         }
         for (path, file) in &open.readings {
             if let Some(known) = self.files.get(path) {
-                let layout = &self.collector.store().layout;
-                self.cache.note(path, file.stamp, &known.identity, run, layout);
+                let file = Identified {
+                    path: path.clone(),
+                    stamp: file.stamp,
+                    identity: known.identity.clone(),
+                    provider: open.session.provider.name,
+                    root: open.session.session.clone(),
+                    run: run.clone(),
+                };
+                self.cache.note(&file, &self.collector.store().layout);
             }
         }
         tell(self.observer, &open, before, None);

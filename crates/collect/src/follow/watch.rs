@@ -1,6 +1,8 @@
 //! Which files have changed, as the kernel tells it.
 
 use std::collections::BTreeSet;
+use std::fs::Metadata;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::Duration;
@@ -22,7 +24,8 @@ pub(super) struct Watch {
 struct Folder {
     path: PathBuf,
     is_there: bool,
-    is_watched: bool,
+    /// Which folder is watched: one that is made anew has the same path and is another one.
+    watched: Option<(u64, u64)>,
     is_told: bool,
 }
 
@@ -46,7 +49,7 @@ impl Watch {
         let mut paths: Vec<PathBuf> = roots.iter().map(fixed_part).collect();
         paths.sort();
         paths.dedup();
-        let folder = |path| Folder { path, is_there: false, is_watched: false, is_told: false };
+        let folder = |path| Folder { path, is_there: false, watched: None, is_told: false };
         let folders = paths.into_iter().map(folder);
         let mut watch = Watch { watcher, heard, folders: folders.collect() };
         watch.renew(observer);
@@ -58,14 +61,13 @@ impl Watch {
     pub(super) fn renew(&mut self, observer: &dyn FollowObserver) -> bool {
         let mut is_more = false;
         for folder in &mut self.folders {
-            folder.is_there = folder.path.is_dir();
-            folder.is_watched &= folder.is_there;
-            if !folder.is_there {
+            let present = std::fs::metadata(&folder.path).ok().filter(Metadata::is_dir);
+            let present = present.map(|found| (found.dev(), found.ino()));
+            folder.is_there = present.is_some();
+            if present.is_none() || present == folder.watched {
                 continue;
             }
-            if folder.is_watched {
-                continue;
-            }
+            folder.watched = None;
             let outcome = match is_remote(&folder.path) {
                 true => Err("it is on a network file system".to_owned()),
                 false => self
@@ -74,7 +76,7 @@ impl Watch {
                     .map_err(|error| error.to_string()),
             };
             match outcome {
-                Ok(()) => (folder.is_watched, is_more) = (true, true),
+                Ok(()) => (folder.watched, is_more) = (present, true),
                 Err(reason) if !folder.is_told => {
                     folder.is_told = true;
                     observer.blind(&folder.path, &reason);
@@ -87,7 +89,7 @@ impl Watch {
 
     /// Tells whether there is a folder whose changes nobody tells.
     pub(super) fn is_blind(&self) -> bool {
-        self.folders.iter().any(|folder| folder.is_there && !folder.is_watched)
+        self.folders.iter().any(|folder| folder.is_there && folder.watched.is_none())
     }
 
     /// Waits for news, at most for `patience`, and takes all there are.

@@ -16,12 +16,16 @@ use super::FindingKind;
 pub(super) struct Calls {
     made: HashSet<u64>,
     open: HashSet<u64>,
+    /// Whether the session goes on from another one, whose calls it may answer.
+    is_fork: bool,
     /// The line that last asked an agent something, for each step that is being executed.
     rounds: HashMap<StepPath, u64>,
 }
 
 impl Calls {
     pub(super) fn note_round(&mut self, event: &Event) {
+        self.is_fork |= event.kind == Kind::System
+            && event.payload.as_str().starts_with("{\"subtype\":\"inherited\"");
         if event.path.is_root() {
             return;
         }
@@ -55,7 +59,8 @@ impl Calls {
         call_id: &str,
         found: &mut impl FnMut(FindingKind),
     ) {
-        if !self.open.remove(&hash((event.path.as_str(), call_id))) {
+        let is_open = self.open.remove(&hash((event.path.as_str(), call_id)));
+        if !is_open && !self.is_fork {
             found(FindingKind::ResultWithoutCall { call_id: call_id.to_owned() });
         }
     }

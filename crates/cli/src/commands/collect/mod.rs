@@ -12,7 +12,7 @@ use std::sync::Arc;
 use clap::builder::PossibleValuesParser;
 use quipu_collect::{Collector, Homes, Store, collectable};
 use quipu_journal::{Durability, Mask, Options, SecretMask};
-use quipu_provider::{KeptBytes, Provider};
+use quipu_provider::Provider;
 
 use crate::Context;
 use crate::exit::{Exit, UserError};
@@ -59,18 +59,6 @@ pub(crate) struct Args {
     /// What to hide before anything is written
     #[arg(long, value_name = "WHAT")]
     mask: Option<MaskChoice>,
-    /// Which of the agents' own bytes to keep beside the events
-    #[arg(long, value_name = "WHICH", default_value = "full")]
-    raw: RawChoice,
-}
-
-/// Which foreign bytes to keep.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum RawChoice {
-    /// All
-    Full,
-    /// Those that nobody understood
-    Unknown,
 }
 
 pub(crate) fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
@@ -118,11 +106,7 @@ fn store(context: &Context, args: &Args) -> Store {
         MaskChoice::None => None,
     };
     let options = Options { durability: args.durability, mask, ..Options::default() };
-    let kept = match args.raw {
-        RawChoice::Full => KeptBytes::Full,
-        RawChoice::Unknown => KeptBytes::Unknown,
-    };
-    Store { layout: context.settings.layout(), options, kept }
+    Store::new(context.settings.layout(), options)
 }
 
 fn provider_names() -> PossibleValuesParser {

@@ -34,8 +34,10 @@ impl Summary {
         } else {
             self.print(context)?;
         }
-        let failed = self.totals.values().any(|totals| totals.failed > 0);
-        Ok(if failed { Exit::System } else { Exit::Ok })
+        // What another process records just now is being taken care of.
+        let is_failure =
+            |report: &SessionReport| report.error.as_ref().is_some_and(|error| !error.is_locked());
+        Ok(if self.reports.iter().any(is_failure) { Exit::System } else { Exit::Ok })
     }
 
     fn json(&self) -> Value {
