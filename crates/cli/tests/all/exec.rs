@@ -328,6 +328,16 @@ fn read_until(terminal: &mut File, end: &str) -> String {
 }
 
 #[test]
+fn an_output_that_is_refused_is_told() {
+    let session = Session::new();
+    let line = format!("'{QUIPU}' exec -q -- echo hello > /dev/full");
+    let output = session.command("sh").args(["-c", &line]).output().unwrap();
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(told.contains("standard output refused"), "{told}");
+    assert!(only_run(&session).iter().any(|event| event["payload"]["text"] == "hello\n"));
+}
+
+#[test]
 fn an_agent_that_talks_to_a_person_has_the_terminal() {
     let session = Session::new();
     let script = r#"test -t 0 && test -t 1 && test -t 2 && echo terminals; read line; echo "<$line>"

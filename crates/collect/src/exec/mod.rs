@@ -83,6 +83,8 @@ pub struct Ended {
     pub provider: Option<&'static str>,
     /// What became of the session's own record, if the agent had the terminal.
     pub followed: Option<Followed>,
+    /// Why what it printed could not be passed on, if that was not for want of a reader.
+    pub refused: Option<io::Error>,
     /// Why not everything was recorded.
     pub failure: Option<RecordError>,
 }

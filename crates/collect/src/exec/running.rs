@@ -1,5 +1,6 @@
 //! A program at work under the recorder, and what is recorded of it.
 
+use std::io;
 use std::path::PathBuf;
 use std::process::Stdio;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -77,6 +78,7 @@ pub(super) fn run(
         ending: Ending::default(),
         open,
         has_ended: false,
+        refused: None,
         drafts: Vec::new(),
     };
     running.attend(&news);
@@ -84,7 +86,8 @@ pub(super) fn run(
     let followed = following.map(|following| following.finish());
     let (status, failure) = running.telling.close(&running.ending, followed.as_ref());
     let exit_code = running.ending.exit_code();
-    Ok(Ended { status, exit_code, provider, followed, failure })
+    let refused = running.refused;
+    Ok(Ended { status, exit_code, provider, followed, refused, failure })
 }
 
 /// A run at work, as it is recorded.
@@ -96,6 +99,8 @@ struct Running {
     ending: Ending,
     /// How many streams have not come to their end.
     open: usize,
+    /// Why what was printed could not be passed on.
+    refused: Option<io::Error>,
     has_ended: bool,
     drafts: Vec<Draft>,
 }
@@ -141,6 +146,10 @@ impl Running {
                 if let Some(cause) = refused {
                     let facts = json!({ "stream": stream.name(), "reason": cause.to_string() });
                     self.telling.note_fact("output_refused", facts);
+                    // That a reader has gone away is everybody's right.
+                    if cause.kind() != io::ErrorKind::BrokenPipe {
+                        self.refused = Some(cause);
+                    }
                 }
             }
             News::Asked(signal) => self.ending.asked = Some(signal),

@@ -339,12 +339,13 @@ impl OpenFile {
 
 fn tell(observer: &dyn FollowObserver, open: &OpenSession, before: u64, path: Option<&Path>) {
     let events = open.run.recorded() - before;
+    let main = open.session.sources.first().map(|file| &*file.path);
     if events > 0 {
         observer.news(&SessionNews {
             run_id: open.session.run_id.clone(),
             provider: open.session.provider.name,
             session: open.session.session.clone(),
-            path: path.map(Path::to_owned).unwrap_or_default(),
+            path: path.or(main).map(Path::to_owned).unwrap_or_default(),
             events,
         });
     }

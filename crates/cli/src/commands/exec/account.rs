@@ -16,6 +16,11 @@ pub(super) fn tell(screen: Screen, ended: &Ended, recorder: &Recorder, quiet: bo
         let cause = failure.source().map(|cause| format!(": {cause}")).unwrap_or_default();
         format!("{failure}{cause}")
     });
+    if let Some(refused) = &ended.refused {
+        screen.note(format_args!(
+            "warning: standard output refused what the program printed: {refused}; it is recorded"
+        ));
+    }
     if quiet && failure.is_none() {
         return;
     }
