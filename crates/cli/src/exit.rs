@@ -92,7 +92,7 @@ pub(crate) fn report(error: &anyhow::Error, json: bool) -> ExitCode {
     // Nothing is left to do when even stderr refuses.
     let _ = if json {
         let told = serde_json::json!({
-            "error": chain(error), "exit_code": exit.code(), "hint": hint_of(error),
+            "error": chain(error.as_ref()), "exit_code": exit.code(), "hint": hint_of(error),
         });
         writeln!(stderr, "{told}")
     } else {
@@ -103,7 +103,7 @@ pub(crate) fn report(error: &anyhow::Error, json: bool) -> ExitCode {
 
 fn tell(stderr: &mut impl Write, error: &anyhow::Error) -> io::Result<()> {
     let red = anstyle::AnsiColor::Red.on_default().bold();
-    writeln!(stderr, "{red}error{red:#}: {}", chain(error))?;
+    writeln!(stderr, "{red}error{red:#}: {}", chain(error.as_ref()))?;
     if let Some(hint) = hint_of(error) {
         let cyan = anstyle::AnsiColor::Cyan.on_default().bold();
         writeln!(stderr, "{cyan}hint{cyan:#}: {hint}")?;
@@ -188,8 +188,9 @@ fn open_error<'e>(link: &'e (dyn std::error::Error + 'static)) -> Option<&'e Ope
     }
 }
 
-fn chain(error: &anyhow::Error) -> String {
-    error.chain().map(ToString::to_string).collect::<Vec<_>>().join(": ")
+/// Returns an error with what caused it, in one line.
+pub(crate) fn chain(error: &(dyn std::error::Error + 'static)) -> String {
+    anyhow::Chain::new(error).map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }
 
 fn is_broken_pipe(error: &anyhow::Error) -> bool {

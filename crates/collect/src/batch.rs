@@ -144,8 +144,7 @@ impl<'a> Worker<'a> {
     ) -> Result<(), CollectError> {
         let forks = &mut self.forks;
         let mut reading = Reading::open(self.store, session, file.clone(), history, forks, run)?;
-        let is_copied = session.provider.name == "claude" && file.agent.is_none();
-        let mut scan = is_copied.then(|| forks.scan(&session.session));
+        let mut scan = session.may_be_copied(file).then(|| forks.scan(&session.session));
         let mut taken = |bytes: &[u8]| {
             if let Some(scan) = &mut scan {
                 forks.note(scan, bytes);

@@ -13,7 +13,7 @@ use quipu_journal::Layout;
 use quipu_provider::find_provider;
 use serde::{Deserialize, Serialize};
 
-use crate::collector::Identified;
+use crate::collector::Part;
 use crate::discover::FileStamp;
 use crate::identity::{Identity, Role};
 use crate::plan::Memory;
@@ -82,8 +82,8 @@ impl Cache {
     }
 
     /// Notes that a file, as it stood then, is a part of its run to its end.
-    pub(crate) fn note(&mut self, file: &Identified, layout: &Layout) {
-        let Identified { path, stamp, identity, provider, root, run } = file;
+    pub(crate) fn note(&mut self, file: &Part, layout: &Layout) {
+        let Part { path, stamp, identity, provider, root, run } = file;
         let Ok(transcript) = fs::metadata(layout.transcript(run)) else { return };
         let parent = match &identity.role {
             Role::Main => None,

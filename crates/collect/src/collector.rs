@@ -27,7 +27,7 @@ pub struct Collector {
 pub struct Plan {
     /// Sessions of which one may be a copy of another are collected in the order of their birth.
     pub(crate) families: Vec<Vec<Session>>,
-    pub(crate) identities: Vec<Identified>,
+    pub(crate) identities: Vec<Part>,
     pub(crate) cache: Cache,
     /// What need not be read, by provider.
     pub unchanged: BTreeMap<&'static str, u64>,
@@ -55,7 +55,7 @@ pub struct PlannedSession {
 }
 
 /// A file that is to be read, and what it is a part of.
-pub(crate) struct Identified {
+pub(crate) struct Part {
     pub(crate) path: PathBuf,
     pub(crate) stamp: FileStamp,
     pub(crate) identity: Identity,
@@ -157,7 +157,7 @@ impl Plan {
 fn identified<'a>(
     files: Vec<(PathBuf, FileStamp, Identity)>,
     sessions: &'a [Session],
-) -> Vec<Identified> {
+) -> Vec<Part> {
     let paths_of = |session: &'a Session| {
         let sources = session.sources.iter().map(|file| &file.path);
         sources.chain(&session.repeats).map(move |path| (path, session))
@@ -166,7 +166,7 @@ fn identified<'a>(
     let identified = files.into_iter().filter_map(|(path, stamp, identity)| {
         let session = parts.get(&path)?;
         let (root, run) = (session.session.clone(), session.run_id.clone());
-        Some(Identified { path, stamp, identity, provider: session.provider.name, root, run })
+        Some(Part { path, stamp, identity, provider: session.provider.name, root, run })
     });
     identified.collect()
 }
@@ -177,7 +177,7 @@ fn families(sessions: Vec<Session>) -> Vec<Vec<Session>> {
     for session in sessions {
         let main = session.sources.iter().find(|file| file.agent.is_none());
         let key = match main {
-            Some(main) if session.provider.name == "claude" => main.folder().to_owned(),
+            Some(main) if session.may_be_copied(main) => main.folder().to_owned(),
             _ => PathBuf::from(session.run_id.as_str()),
         };
         families.entry(key).or_default().push(session);

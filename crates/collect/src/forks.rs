@@ -20,6 +20,9 @@ use crate::known::{Known, own_id, record_ids};
 use crate::plan::SourceFile;
 use crate::run_id::run_of_session;
 
+/// Whose sessions are copied without a word: Claude Code's.
+pub(crate) const COPIER: &str = "claude";
+
 /// The label of a run whose session goes on from another one.
 pub(crate) const FORKED_FROM: &str = "forked_from";
 pub(crate) const FORKED_FROM_SESSION: &str = "forked_from_session";
@@ -90,7 +93,7 @@ impl Forks {
             self.load(&session, file.folder(), layout);
             session
         };
-        let run = run_of_session("claude", &session);
+        let run = run_of_session(COPIER, &session);
         if !layout.transcript(&run).exists() {
             return None;
         }
@@ -125,7 +128,7 @@ impl Forks {
         }
         let path = folder.join(format!("{session}.jsonl"));
         if self.read(session, &path).is_err() {
-            let transcript = layout.transcript(&run_of_session("claude", session));
+            let transcript = layout.transcript(&run_of_session(COPIER, session));
             // Within a transcript foreign records are quoted.
             let text = fs::read(transcript).unwrap_or_default();
             let mut scan = self.scan(session);

@@ -8,6 +8,7 @@ use quipu_event::RunId;
 use quipu_provider::{Provider, Surface};
 
 use crate::discover::{FileStamp, Found};
+use crate::forks;
 use crate::identity::{Identity, Role};
 use crate::input::{is_compressed, plain_form};
 use crate::run_id::run_of_session;
@@ -25,6 +26,14 @@ pub(crate) struct Session {
     pub(crate) sources: Vec<SourceFile>,
     /// Files that say what one of those says, or less.
     pub(crate) repeats: Vec<PathBuf>,
+}
+
+impl Session {
+    /// Tells whether `file` may begin with a copy of another session that only its records' ids
+    /// give away. Others say themselves what they have copied.
+    pub(crate) fn may_be_copied(&self, file: &SourceFile) -> bool {
+        self.provider.name == forks::COPIER && file.agent.is_none()
+    }
 }
 
 /// One file of a session.

@@ -48,8 +48,8 @@ impl Reading {
         } else if generation > 0 {
             Form::Lines(Box::new(open_later(&store, &session, &file, held)?))
         } else {
-            let is_claude = session.provider.name == "claude" && file.agent.is_none();
-            let known = is_claude.then(|| forks.copied(&file, &held, &store.layout)).flatten();
+            let may_be_copied = session.may_be_copied(&file);
+            let known = may_be_copied.then(|| forks.copied(&file, &held, &store.layout)).flatten();
             label(run, &session, known.as_ref());
             Form::Lines(Box::new(Source::open(file.clone(), held, known)?))
         };

@@ -302,3 +302,16 @@ fn a_home_of_links_is_read_where_they_lead() {
     session.ok(&["collect"]);
     assert_eq!(transcripts(&session).len(), 3);
 }
+
+#[test]
+fn what_the_settings_hide_is_hidden_in_sessions_too() {
+    let session = Session::new().with_variable("MY_WORD", "xyzzy-plugh-42");
+    let folder = session.dir().join(".claude/projects/-p");
+    fs::create_dir_all(&folder).unwrap();
+    let line = r#"{"type":"user","uuid":"u1","sessionId":"s1","message":{"role":"user","content":"it is xyzzy-plugh-42"}}"#;
+    fs::write(folder.join("s1.jsonl"), format!("{line}\n")).unwrap();
+    fs::write(session.dir().join("quipu.toml"), "mask_env = [\"MY_WORD\"]\n").unwrap();
+    session.ok(&["collect"]);
+    let said: String = transcripts(&session).into_values().flatten().map(char::from).collect();
+    assert!(said.contains("it is ") && !said.contains("xyzzy-plugh-42"), "{said}");
+}

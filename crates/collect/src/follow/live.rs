@@ -8,7 +8,7 @@ use quipu_event::RunId;
 
 use super::{FollowObserver, SessionNews};
 use crate::cache::Cache;
-use crate::collector::{Collector, Identified};
+use crate::collector::{Collector, Part};
 use crate::discover::{self, FileStamp, Found};
 use crate::error::CollectError;
 use crate::forks::Forks;
@@ -275,7 +275,7 @@ impl<'a> Live<'a> {
         }
         for (path, file) in &open.readings {
             if let Some(known) = self.files.get(path) {
-                let file = Identified {
+                let file = Part {
                     path: path.clone(),
                     stamp: file.stamp,
                     identity: known.identity.clone(),

@@ -18,7 +18,8 @@ use crate::error::CollectError;
 use live::Live;
 use watch::{News, Watch};
 
-/// A file that has been silent for so long gives what it holds back.
+/// A file that has been silent for so long gives what it holds back. Lines that an agent writes at
+/// once are less than this apart, and whoever waits for one must not wait for milliseconds.
 const SILENCE: Duration = Duration::from_micros(700);
 /// So often everything is looked at, whatever the kernel says.
 const LOOK: Duration = Duration::from_secs(20);
@@ -69,7 +70,7 @@ impl Collector {
     ) -> Result<(), CollectError> {
         // Whatever happens while the rest is collected is heard afterwards.
         let mut watch = Watch::new(self.roots(), observer)?;
-        self.collect(self.plan(), as_observer(observer));
+        self.collect(self.plan(), observer);
         let mut live = Live::new(self, observer);
         observer.caught_up();
         let until_look = |watch: &Watch| if watch.is_blind() { LOOK_BLIND } else { LOOK };
@@ -106,8 +107,4 @@ impl Collector {
         live.end();
         Ok(())
     }
-}
-
-fn as_observer(observer: &dyn FollowObserver) -> &dyn Observer {
-    observer
 }

@@ -13,9 +13,9 @@ use serde_json::json;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use super::logs::Logs;
-use super::summary::{chain, totals_json};
+use super::summary::totals_json;
 use crate::Context;
-use crate::exit::Exit;
+use crate::exit::{Exit, chain};
 use crate::format::count;
 use crate::output::Screen;
 

@@ -7,16 +7,14 @@ pub(super) mod since;
 mod summary;
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use clap::builder::PossibleValuesParser;
 use quipu_collect::{Collector, Homes, Store, collectable};
-use quipu_journal::{Durability, Mask, Options, SecretMask};
 use quipu_provider::Provider;
 
+use super::record::Keeping;
 use crate::Context;
 use crate::exit::{Exit, UserError};
-use crate::settings::{MaskChoice, parse_durability};
 use progress::Progress;
 use since::Since;
 use summary::Summary;
@@ -53,17 +51,14 @@ pub(crate) struct Args {
     /// Only say what there is to collect
     #[arg(long)]
     dry_run: bool,
-    /// When lines are forced onto the disk: never, always, or every so often, such as 200ms
-    #[arg(long, value_name = "WHEN", value_parser = parse_durability, default_value = "never")]
-    durability: Durability,
-    /// What to hide before anything is written
-    #[arg(long, value_name = "WHAT")]
-    mask: Option<MaskChoice>,
+    #[command(flatten)]
+    keeping: Keeping,
 }
 
 pub(crate) fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
     let homes = homes(args.home.as_deref())?;
-    let store = store(context, &args);
+    let options = args.keeping.options_of_copies(context)?;
+    let store = Store::new(context.settings.layout(), options);
     let mut collector = Collector::new(store, &homes, &providers(&args.providers));
     if let Some(Since(time)) = args.since {
         collector = collector.since(time);
@@ -97,16 +92,6 @@ fn providers(names: &[String]) -> Vec<&'static Provider> {
     let is_asked_for =
         |provider: &&Provider| names.is_empty() || names.iter().any(|name| name == provider.name);
     collectable().into_iter().filter(is_asked_for).collect()
-}
-
-fn store(context: &Context, args: &Args) -> Store {
-    let choice = context.settings.mask.clone().overruled_by(args.mask, "--mask").value;
-    let mask = match choice {
-        MaskChoice::Secrets => Some(Arc::new(SecretMask::new()) as Arc<dyn Mask>),
-        MaskChoice::None => None,
-    };
-    let options = Options { durability: args.durability, mask, ..Options::default() };
-    Store::new(context.settings.layout(), options)
 }
 
 fn provider_names() -> PossibleValuesParser {

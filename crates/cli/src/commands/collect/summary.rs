@@ -8,7 +8,7 @@ use quipu_collect::{Collector, Plan, SessionReport, Totals};
 use serde_json::{Value, json};
 
 use crate::Context;
-use crate::exit::Exit;
+use crate::exit::{Exit, chain};
 use crate::format::table::{Cell, Column, Table};
 use crate::format::{count, span};
 use crate::output::Screen;
@@ -196,16 +196,4 @@ fn report_json(report: &SessionReport) -> Value {
         "file": report.path, "problems": report.problems,
         "error": report.error.as_ref().map(|error| chain(error)),
     })
-}
-
-/// Returns an error with what caused it.
-pub(super) fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        text.push_str(": ");
-        text.push_str(&cause.to_string());
-        source = cause.source();
-    }
-    text
 }

@@ -3,14 +3,13 @@
 mod summary;
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use quipu_collect::import::{Found, ImportError, Request, System, find, import};
-use quipu_journal::{Mask, OpenError, Options, SecretMask};
+use quipu_journal::OpenError;
 
+use super::record::Keeping;
 use crate::Context;
 use crate::exit::{Exit, UserError};
-use crate::settings::{MaskChoice, Source};
 use summary::Summary;
 
 /// Take over the files of other recorders
@@ -33,14 +32,13 @@ pub(crate) struct Args {
     /// Only say what would be done
     #[arg(long)]
     dry_run: bool,
-    /// What to hide before anything is written
-    #[arg(long, value_name = "WHAT")]
-    mask: Option<MaskChoice>,
+    #[command(flatten)]
+    keeping: Keeping,
 }
 
 pub(crate) fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
     let layout = context.settings.layout();
-    let request = Request { options: options(context, args.mask), dry_run: args.dry_run };
+    let request = Request { options: args.keeping.options(context)?, dry_run: args.dry_run };
     // All paths are looked at before anything is written: a mistyped one should cost nothing.
     let mut runs: Vec<Found> = Vec::new();
     for path in &args.paths {
@@ -54,19 +52,6 @@ pub(crate) fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
         }
     }
     summary.tell(context.screen)
-}
-
-fn options(context: &Context, mask: Option<MaskChoice>) -> Options {
-    let choice = context.settings.mask.clone().overruled_by(mask, "--mask");
-    let names = &context.settings.mask_env.value;
-    let implied = !names.is_empty() && choice.from == Source::Default;
-    let mask = (choice.value != MaskChoice::None || implied)
-        .then(|| SecretMask::new().with_env(names.iter().map(String::as_str)));
-    Options {
-        durability: context.settings.durability.value,
-        mask: mask.map(|mask| Arc::new(mask) as Arc<dyn Mask>),
-        ..Options::default()
-    }
 }
 
 /// A path that leads nowhere is the user's; everything else is as bad as it is.

@@ -1,13 +1,12 @@
 //! What an import came to: a table for people, one value for scripts, problems with their places.
 
-use std::error::Error;
 use std::io::Write;
 use std::path::Path;
 
 use quipu_collect::import::{Done, ImportError, Outcome};
 use serde_json::{Value, json};
 
-use crate::exit::Exit;
+use crate::exit::{Exit, chain};
 use crate::format::count;
 use crate::format::style;
 use crate::format::table::{Cell, Column, Table};
@@ -36,12 +35,7 @@ impl Summary {
 
     /// Takes in a run that could not be imported. The others are imported all the same.
     pub(super) fn fail(&mut self, screen: Screen, path: &Path, error: &ImportError, exit: Exit) {
-        let mut text = error.to_string();
-        let mut cause = error.source();
-        while let Some(link) = cause {
-            text += &format!(": {link}");
-            cause = link.source();
-        }
+        let text = chain(error);
         screen.note(format_args!("error: {}: {text}", path.display()));
         self.failures.push(json!({ "path": path, "error": text }));
         self.worst = Some(match (self.worst, exit) {

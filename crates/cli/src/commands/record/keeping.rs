@@ -9,7 +9,7 @@ use crate::exit::UserError;
 use crate::settings::{MaskChoice, Source, parse_durability};
 
 /// Flags of every command that records.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 pub(in crate::commands) struct Keeping {
     /// When lines are forced onto the disk: never, always, or every so often, such as 200ms
     #[arg(long, value_name = "WHEN", value_parser = parse_durability)]
@@ -29,6 +29,19 @@ impl Keeping {
             context.settings.durability.clone().overruled_by(self.durability, "--durability");
         let mask = self.mask(context)?.map(|mask| Arc::new(mask) as Arc<dyn Mask>);
         Ok(Options { durability: durability.value, mask, ..Options::default() })
+    }
+
+    /// Returns the same for a command that reads what can be read again: unless somebody says
+    /// otherwise, nothing is forced onto the disk.
+    pub(in crate::commands) fn options_of_copies(
+        &self,
+        context: &Context,
+    ) -> anyhow::Result<Options> {
+        let options = self.options(context)?;
+        let is_said =
+            self.durability.is_some() || context.settings.durability.from != Source::Default;
+        let durability = if is_said { options.durability } else { Durability::Never };
+        Ok(Options { durability, ..options })
     }
 
     /// Naming variables asks for the mask, unless a mask was declined at least as expressly.

@@ -10,11 +10,10 @@ use quipu_collect::{
     CollectError, Collector, FollowObserver, Homes, Observer, SessionNews, SessionReport, Store,
     collectable,
 };
-use quipu_journal::{Mask, Options, SecretMask};
 
 use super::ears::Tongue;
 use crate::Context;
-use crate::settings::MaskChoice;
+use crate::commands::record::Keeping;
 
 /// How long the collector may take to come to its end. What it leaves open is gone on with by the
 /// next one.
@@ -37,9 +36,9 @@ impl Collecting {
         homes: &Homes,
         recent: Duration,
         tongue: Tongue,
-    ) -> Self {
-        let first = collector(context, homes).since(before(recent.max(FIRST)));
-        let all = collector(context, homes);
+    ) -> anyhow::Result<Self> {
+        let first = collector(context, homes)?.since(before(recent.max(FIRST)));
+        let all = collector(context, homes)?;
         let stop = Arc::new(AtomicBool::new(false));
         let note = Arc::new(Mutex::new(Some("collecting sessions…".to_owned())));
         let (say_done, done) = channel();
@@ -53,7 +52,7 @@ impl Collecting {
             // Nobody listens any more if it took too long.
             let _ = say_done.send(());
         });
-        Collecting { stop, note, done }
+        Ok(Collecting { stop, note, done })
     }
 
     /// Returns what a person should know about it.
@@ -70,27 +69,29 @@ impl Collecting {
 }
 
 /// Collects what has changed lately, once.
-pub(super) fn collect_once(context: &Context, homes: &Homes, recent: Duration) {
+pub(super) fn collect_once(
+    context: &Context,
+    homes: &Homes,
+    recent: Duration,
+) -> anyhow::Result<()> {
     struct Nobody;
     impl Observer for Nobody {
         fn bytes(&self, _: u64) {}
         fn session(&self, _: SessionReport) {}
     }
-    let collector = collector(context, homes).since(before(recent.max(FIRST)));
+    let collector = collector(context, homes)?.since(before(recent.max(FIRST)));
     collector.collect(collector.plan(), &Nobody);
+    Ok(())
 }
 
 fn before(span: Duration) -> SystemTime {
     SystemTime::now().checked_sub(span).unwrap_or(SystemTime::UNIX_EPOCH)
 }
 
-fn collector(context: &Context, homes: &Homes) -> Collector {
-    let mask = match context.settings.mask.value {
-        MaskChoice::Secrets => Some(Arc::new(SecretMask::new()) as Arc<dyn Mask>),
-        MaskChoice::None => None,
-    };
-    let options = Options { mask, ..Options::default() };
-    Collector::new(Store::new(context.settings.layout(), options), homes, &collectable())
+fn collector(context: &Context, homes: &Homes) -> anyhow::Result<Collector> {
+    let options = Keeping::default().options_of_copies(context)?;
+    let store = Store::new(context.settings.layout(), options);
+    Ok(Collector::new(store, homes, &collectable()))
 }
 
 /// Hears everything and says next to nothing.

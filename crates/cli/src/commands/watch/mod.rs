@@ -75,7 +75,7 @@ pub(crate) fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
     let mut runs = Runs::new(layout.clone(), recent);
     if args.once {
         if let Some(homes) = &homes {
-            collecting::collect_once(context, homes, args.recent);
+            collecting::collect_once(context, homes, args.recent)?;
         }
         runs.look()?;
         while runs.read(READING) {}
@@ -85,6 +85,7 @@ pub(crate) fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
     let mut ears = Ears::new(layout.transcripts(), has_terminal)?;
     let collecting =
         homes.map(|homes| Collecting::start(context, &homes, args.recent, ears.tongue()));
+    let collecting = collecting.transpose()?;
     let outcome = if has_terminal {
         let mut face = Terminal::enter(context.screen, args.bell);
         watch(&mut runs, &mut ears, &mut face, collecting.as_ref())
