@@ -60,6 +60,7 @@
 
 pub mod activity;
 pub mod entries;
+mod files;
 mod path;
 mod reading;
 pub mod summary;
@@ -67,5 +68,6 @@ pub mod tree;
 
 pub use activity::Activity;
 pub use entries::{Entries, Entry, EntryOptions, EntryType, TranscriptSummary};
+pub use files::{FileTree, FileView, Losses, Shelf};
 pub use summary::Summary;
 pub use tree::{RunTree, TreeBuilder};

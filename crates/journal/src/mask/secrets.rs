@@ -82,6 +82,14 @@ impl SecretMask {
         masked.filter(|_| hidden > 0).map(|masked| (masked, hidden))
     }
 
+    /// Returns `json` without the secrets in its strings and how many there were; nothing when
+    /// there were none.
+    pub fn mask_value(&self, json: &Json) -> Option<(Json, u64)> {
+        let mut hidden = 0;
+        let masked = self.mask_json(json, &mut hidden)?;
+        Some((masked, hidden))
+    }
+
     fn mask_json(&self, json: &Json, hidden: &mut u64) -> Option<Json> {
         json.rewrite_strings(|place, text| {
             if let StringPlace::ValueOf(key) = place
