@@ -5,6 +5,7 @@ mod completions;
 mod config;
 mod demo;
 mod exec;
+pub(crate) mod export;
 mod import;
 mod ls;
 mod man;
@@ -47,6 +48,7 @@ pub(crate) enum Command {
     Tree(tree::Args),
     Tail(tail::Args),
     Stats(stats::Args),
+    Export(export::Args),
     Mcp(mcp::Args),
     Verify(verify::Args),
     Repair(repair::Args),
@@ -84,6 +86,7 @@ pub(crate) fn dispatch(context: &Context, command: Command) -> anyhow::Result<Ex
         Command::Tree(args) => tree::run(context, args),
         Command::Tail(args) => tail::run(context, args),
         Command::Stats(args) => stats::run(context, args),
+        Command::Export(args) => export::run(context, args),
         Command::Mcp(args) => mcp::run(context, args),
         Command::Verify(args) => verify::run(context, args),
         Command::Repair(args) => repair::run(context, args),

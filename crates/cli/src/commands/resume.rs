@@ -13,7 +13,7 @@ use crate::Context;
 use crate::exit::{Exit, UserError};
 use crate::format::note::note;
 use crate::settings::{MaskChoice, parse_durability};
-use crate::workflow::{Flight, Given, InputArgs, Overrides, fly, load};
+use crate::workflow::{Flight, Given, InputArgs, Overrides, ViewWish, fly, load};
 
 /// Go on with a run that stopped: died, was stopped, or failed
 ///
@@ -53,6 +53,10 @@ pub(crate) struct Args {
     /// What to hide in the transcript, beside inputs whose names say that they are secret
     #[arg(long, value_name = "WHAT")]
     mask: Option<MaskChoice>,
+    /// Write the run in a layout into a directory, from its beginning and while it goes on; files of
+    /// earlier are replaced (repeatable)
+    #[arg(long = "view", value_name = "LAYOUT=DIR")]
+    views: Vec<ViewWish>,
     /// Show only how the run ended
     #[arg(short, long)]
     quiet: bool,
@@ -98,6 +102,7 @@ pub(crate) fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
         durability: args.durability,
         mask: args.mask,
         overrides,
+        views: args.views,
     };
     fly(context, workflow, flight)
 }

@@ -11,9 +11,11 @@ mod person;
 mod question;
 mod signals;
 mod sources;
+mod views;
 mod watch;
 mod world;
 
 pub(crate) use given::{Given, InputArgs};
 pub(crate) use overrides::Overrides;
 pub(crate) use perform::{Flight, find, fly, load};
+pub(crate) use views::ViewWish;

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use quipu_event::RunIdentity;
+use quipu_export::Existing;
 use quipu_journal::Durability;
 use quipu_workflow::definition::{LoadError, Places, Workflow, load_with};
 use quipu_workflow::driver::{self, RunRequest};
@@ -14,6 +15,7 @@ use super::ending;
 use super::overrides::Overrides;
 use super::person::at_the_terminal;
 use super::signals;
+use super::views::{ViewWish, Views};
 use super::watch::Watch;
 use super::world::world;
 use crate::Context;
@@ -37,6 +39,8 @@ pub(crate) struct Flight {
     pub(crate) durability: Option<Durability>,
     pub(crate) mask: Option<MaskChoice>,
     pub(crate) overrides: Overrides,
+    /// What is written of it while it goes on.
+    pub(crate) views: Vec<ViewWish>,
 }
 
 /// Finds the file of a workflow by its path or name.
@@ -74,6 +78,9 @@ pub(crate) fn fly(context: &Context, workflow: Workflow, flight: Flight) -> anyh
     let screen = context.screen;
     let layout = flight.record.then(|| context.settings.layout());
     let log = layout.and_then(|layout| context.log.follow(&layout, &flight.run.run_id));
+    // A run that goes on writes the views anew that it began with.
+    let existing = if flight.resume { Existing::Replace } else { Existing::Refuse };
+    let views = Views::begin(context, &flight.views, &flight.run.run_id, existing)?;
     ending::announce(context, &workflow, &flight);
     let watch = Arc::new(Watch::new(screen, flight.quiet));
     let person = at_the_terminal(&watch, flight.may_ask);
@@ -99,6 +106,7 @@ pub(crate) fn fly(context: &Context, workflow: Workflow, flight: Flight) -> anyh
     // Work that did not stop when it was told to must not keep the program.
     runtime.shutdown_background();
     drop(log);
+    views.finish(flight.quiet || screen.json);
     let report = report?.masked(&secrets);
     // A reader that went away early does not change what the run came to.
     let _ = ending::tell(context, &name, &report, &watch, started.elapsed(), flight.quiet);

@@ -50,6 +50,7 @@ pub(crate) fn run(context: &Context, _args: Args) -> anyhow::Result<Exit> {
         durability: None,
         mask: None,
         overrides: Overrides::default(),
+        views: Vec::new(),
     };
     let exit = fly(context, workflow, flight)?;
     if !context.screen.json {

@@ -104,6 +104,9 @@ fn spawn(context: &Context, args: &Args, run: &RunId, log: &Path) -> anyhow::Res
     for change in &args.set {
         command.args(["--set", change]);
     }
+    for view in &args.views {
+        command.arg("--view").arg(view.spelled()?);
+    }
     command.stdin(Stdio::piped()).stdout(file.try_clone()?).stderr(file);
     command.spawn().context("cannot start a process for the run")
 }

@@ -10,7 +10,7 @@ use quipu_journal::Durability;
 use crate::Context;
 use crate::exit::{Exit, UserError};
 use crate::settings::{MaskChoice, parse_durability};
-use crate::workflow::{Flight, Given, InputArgs, Overrides, find, fly, load};
+use crate::workflow::{Flight, Given, InputArgs, Overrides, ViewWish, find, fly, load};
 
 /// Run a workflow of agents, commands, loops and other workflows
 ///
@@ -43,6 +43,7 @@ use crate::workflow::{Flight, Given, InputArgs, Overrides, find, fly, load};
     quipu run review.yaml -i prompt=@prompt.md --inputs more.yaml\n  \
     quipu run review.yaml --stub --set provider=codex\n  \
     quipu run review.yaml --dry-run\n  \
+    quipu run review.yaml --view kgent=audit --view html=report\n  \
     quipu run nightly --detach && quipu status -w")]
 pub(crate) struct Args {
     /// The workflow: a file, or a name
@@ -77,6 +78,9 @@ pub(crate) struct Args {
     /// Hide nothing beside inputs whose names say that they are secret
     #[arg(long)]
     no_mask: bool,
+    /// Write the run in a layout into a directory while it goes on; see `quipu export` (repeatable)
+    #[arg(long = "view", value_name = "LAYOUT=DIR", conflicts_with = "no_record")]
+    views: Vec<ViewWish>,
     /// Show only how the run ended
     #[arg(short, long)]
     quiet: bool,
@@ -122,6 +126,7 @@ pub(crate) fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
         durability: args.durability,
         mask: if args.no_mask { Some(MaskChoice::None) } else { args.mask },
         overrides,
+        views: args.views,
     };
     fly(context, workflow, flight)
 }
