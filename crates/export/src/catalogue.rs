@@ -1,10 +1,16 @@
 //! The list of layouts: what each is called, and how a view of it is opened.
 
 use quipu_event::RunId;
-use quipu_view::{FileView, Shelf, Summary};
+use quipu_view::{FileView, Shelf, Summary, TranscriptView};
 
 /// All layouts, in the order in which they are listed.
-pub const LAYOUTS: &[LayoutEntry] = &[];
+pub const LAYOUTS: &[LayoutEntry] = &[LayoutEntry {
+    name: "quipu",
+    about: "The transcripts themselves, as a storage: to hand runs on, redacted if need be",
+    hides_secrets: false,
+    open: |_| Box::new(TranscriptView::new()),
+    index: None,
+}];
 
 /// A layout that runs can be exported to.
 #[derive(Debug)]

@@ -11,7 +11,7 @@
 //! - Nothing is overwritten unless it is asked for.
 //! - Files are for their owner only.
 //! - A view while a run goes on and an export afterwards are the same files.
-//! - Every event is carried or counted as left out.
+//! - An event that leaves no trace is counted as left out.
 //! - A redacted export shows no secret and changes nothing else.
 //! - Runs that call each other in a circle are exported once.
 //!

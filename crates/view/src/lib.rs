@@ -64,10 +64,12 @@ mod files;
 mod path;
 mod reading;
 pub mod summary;
+mod transcript;
 pub mod tree;
 
 pub use activity::Activity;
 pub use entries::{Entries, Entry, EntryOptions, EntryType, TranscriptSummary};
 pub use files::{FileTree, FileView, Losses, Shelf};
 pub use summary::Summary;
+pub use transcript::TranscriptView;
 pub use tree::{RunTree, TreeBuilder};

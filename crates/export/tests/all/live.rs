@@ -1,0 +1,59 @@
+//! Views while a run goes on.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use quipu_event::payload::Status;
+use quipu_export::{Existing, LAYOUTS, LayoutEntry, LiveView};
+use quipu_testkit::homes::files_below;
+use quipu_testkit::{TestStorage, complete_run, run_completed, run_id, run_started};
+
+use crate::exporting::export;
+
+fn contents(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let files = files_below(folder).into_iter();
+    files
+        .map(|file| {
+            let bytes = std::fs::read(&file).unwrap();
+            (file.strip_prefix(folder).unwrap().to_owned(), bytes)
+        })
+        .collect()
+}
+
+#[test]
+fn a_view_while_a_run_goes_on_and_an_export_afterwards_are_the_same_files() {
+    for layout in LAYOUTS {
+        let storage = TestStorage::new();
+        let (live, after) = (storage.dir().join("live"), storage.dir().join("after"));
+        let view =
+            LiveView::begin(&storage.layout, &run_id("r"), layout, &live, Existing::Refuse, None);
+        let view = view.unwrap();
+        let recorder = storage.create("r");
+        for draft in complete_run(&run_id("child")) {
+            recorder.record(draft).unwrap();
+        }
+        let child = storage.create_child("child", "r");
+        child.record(run_started("child")).unwrap();
+        child.record(run_completed("child", Status::Failed)).unwrap();
+        let seen = view.finish().unwrap();
+        let (told, written) = export(&storage, "r", layout.name, &after, None);
+        assert_eq!(contents(&live), contents(&after), "{}", layout.name);
+        assert_eq!(seen.written.files, written.files, "{}", layout.name);
+        let lost: u64 = told.iter().map(|run| run.losses.total()).sum();
+        assert_eq!(seen.losses.total(), lost, "{}", layout.name);
+    }
+}
+
+#[test]
+fn a_view_that_cannot_be_written_is_told_and_stops_nobody() {
+    let storage = TestStorage::new();
+    let out = storage.dir().join("out");
+    std::fs::create_dir_all(out.join("transcripts/r.jsonl")).unwrap();
+    let quipu = LayoutEntry::find("quipu").unwrap();
+    let begin =
+        |existing| LiveView::begin(&storage.layout, &run_id("r"), quipu, &out, existing, None);
+    let view = begin(Existing::Replace).unwrap();
+    storage.record("r", [run_started("r"), run_completed("r", Status::Succeeded)]);
+    assert!(view.finish().is_err());
+    assert_eq!(storage.events("r").len(), 2);
+}
