@@ -21,6 +21,8 @@ mod demo;
 mod examples;
 /// An agent under the recorder: its streams, its exit code, signals, and what is recorded meanwhile.
 mod exec;
+/// Runs as files in other layouts, afterwards and while they go on.
+mod export;
 /// The files of other recorders become runs, once.
 mod import;
 /// Values that want to be commands, given to a run in every place a shell knows.
