@@ -95,6 +95,7 @@ mod openai;
 mod opencode;
 mod opening;
 mod outbox;
+mod pauses;
 mod record;
 mod registry;
 mod reply;
@@ -108,6 +109,7 @@ mod value;
 pub use companions::Companions;
 pub use normalizer::Normalizer;
 pub use outbox::{KeptBytes, Made};
+pub use pauses::{Pauses, Speech, Telling};
 pub use record::Place;
 pub use registry::{
     Detection, PROVIDERS, Provider, SessionFiles, Surface, detect, detect_among, find_provider,

@@ -5,6 +5,7 @@ use std::fmt;
 
 use crate::framing::{Framer, Framing};
 use crate::normalizer::Normalize;
+use crate::pauses::Telling;
 use crate::record::{Fragment, Place, Record};
 use crate::value::Members;
 
@@ -28,6 +29,8 @@ pub struct Provider {
     pub surfaces: &'static [Surface],
     /// Where it leaves its own sessions.
     pub files: &'static [SessionFiles],
+    /// How its program tells of its work.
+    pub telling: Telling,
 }
 
 /// One shape in which a provider speaks.

@@ -5,29 +5,14 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-/// What is to be known of an agent to listen to it.
-pub(super) struct Agent {
+/// How an agent is known by its command line.
+struct Agent {
     /// Who reads what it prints.
-    pub(super) provider: &'static str,
+    provider: &'static str,
     /// What its program and its packages are called.
     names: &'static [&'static str],
-    /// What is found in a record that begins a tool call; nothing if none does.
-    pub(super) tool_begins: &'static str,
-    /// What is found in one that ends it.
-    pub(super) tool_ends: &'static str,
-    /// How it prints what it says.
-    pub(super) speech: Speech,
     /// Words that each alone ask for output made for programs; `a=b` stands for `a b` too.
     machine: &'static [&'static str],
-}
-
-/// How an agent prints what it says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Speech {
-    /// Block by block, each whole.
-    Blocks,
-    /// In pieces: a pause says nothing about whether a text is whole.
-    Pieces,
 }
 
 /// The agents that have a program.
@@ -35,25 +20,16 @@ const AGENTS: &[Agent] = &[
     Agent {
         provider: "claude",
         names: &["claude", "claude-code"],
-        tool_begins: r#""type":"tool_use""#,
-        tool_ends: r#""type":"tool_result""#,
-        speech: Speech::Blocks,
         machine: &["--output-format=stream-json", "--output-format=json"],
     },
     Agent {
         provider: "codex",
         names: &["codex"],
-        tool_begins: r#""type":"item.started""#,
-        tool_ends: r#""type":"item.completed""#,
-        speech: Speech::Blocks,
         machine: &["--json", "--experimental-json", "app-server", "mcp-server"],
     },
     Agent {
         provider: "gemini",
         names: &["gemini", "gemini-cli"],
-        tool_begins: r#""type":"tool_use""#,
-        tool_ends: r#""type":"tool_result""#,
-        speech: Speech::Pieces,
         machine: &[
             "--output-format=stream-json",
             "--output-format=json",
@@ -63,21 +39,10 @@ const AGENTS: &[Agent] = &[
             "--experimental-acp",
         ],
     },
-    Agent {
-        provider: "copilot",
-        names: &["copilot"],
-        tool_begins: r#""type":"tool.execution_start""#,
-        tool_ends: r#""type":"tool.execution_complete""#,
-        speech: Speech::Pieces,
-        machine: &["--output-format=json", "--acp"],
-    },
+    Agent { provider: "copilot", names: &["copilot"], machine: &["--output-format=json", "--acp"] },
     Agent {
         provider: "opencode",
         names: &["opencode", "opencode-ai"],
-        // A tool is told of when it is done.
-        tool_begins: "",
-        tool_ends: "",
-        speech: Speech::Blocks,
         machine: &["--format=json", "acp"],
     },
 ];
@@ -107,11 +72,6 @@ const LAUNCHERS: &[&str] = &[
 
 /// How many words behind a launcher may be its own.
 const LAUNCHER_WORDS: usize = 8;
-
-/// Returns what is to be known of the agent whose language is `provider`'s.
-pub(super) fn find_agent(provider: &str) -> Option<&'static Agent> {
-    AGENTS.iter().find(|agent| agent.provider == provider)
-}
 
 /// Returns the provider whose agent a command line seems to start.
 pub fn guess_provider(program: &OsString, args: &[OsString]) -> Option<&'static str> {

@@ -16,6 +16,7 @@ mod usage;
 mod wire;
 
 use crate::framing::Framing;
+use crate::pauses::Telling;
 use crate::registry::{Provider, Surface};
 
 /// Agent Client Protocol.
@@ -29,4 +30,5 @@ pub(crate) static PROVIDER: Provider = Provider {
         likeness: wire::likeness,
     }],
     files: &[],
+    telling: Telling::WHOLE,
 };

@@ -12,6 +12,7 @@ mod request;
 mod wire;
 
 use crate::framing::Framing;
+use crate::pauses::Telling;
 use crate::registry::{Provider, Surface};
 
 /// Anthropic's interface.
@@ -25,4 +26,5 @@ pub(crate) static PROVIDER: Provider = Provider {
         likeness: wire::likeness,
     }],
     files: &[],
+    telling: Telling::WHOLE,
 };

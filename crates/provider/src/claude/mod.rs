@@ -37,6 +37,7 @@ mod tools;
 mod wire;
 
 use crate::framing::Framing;
+use crate::pauses::{Speech, Telling};
 use crate::registry::{Provider, Surface};
 
 /// Claude Code.
@@ -59,4 +60,9 @@ pub(crate) static PROVIDER: Provider = Provider {
         },
     ],
     files: files::FILES,
+    telling: Telling {
+        speech: Speech::Blocks,
+        tool_begins: r#""type":"tool_use""#,
+        tool_ends: r#""type":"tool_result""#,
+    },
 };

@@ -16,6 +16,7 @@ mod live;
 mod rollout;
 
 use crate::framing::Framing;
+use crate::pauses::{Speech, Telling};
 use crate::registry::{Provider, Surface};
 
 /// Codex.
@@ -23,6 +24,11 @@ pub(crate) static PROVIDER: Provider = Provider {
     name: "codex",
     surfaces: &[exec::SURFACE, app_server::SURFACE, ROLLOUT],
     files: files::FILES,
+    telling: Telling {
+        speech: Speech::Blocks,
+        tool_begins: r#""type":"item.started""#,
+        tool_ends: r#""type":"item.completed""#,
+    },
 };
 
 const ROLLOUT: Surface = Surface {

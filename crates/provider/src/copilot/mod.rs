@@ -24,6 +24,7 @@ mod tools;
 mod wire;
 
 use crate::framing::Framing;
+use crate::pauses::{Speech, Telling};
 use crate::registry::{Provider, Surface};
 
 /// GitHub Copilot CLI.
@@ -54,4 +55,9 @@ pub(crate) static PROVIDER: Provider = Provider {
         },
     ],
     files: files::FILES,
+    telling: Telling {
+        speech: Speech::Pieces,
+        tool_begins: r#""type":"tool.execution_start""#,
+        tool_ends: r#""type":"tool.execution_complete""#,
+    },
 };

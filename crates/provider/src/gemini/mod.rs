@@ -27,6 +27,7 @@ mod usage;
 mod wire;
 
 use crate::framing::Framing;
+use crate::pauses::{Speech, Telling};
 use crate::registry::{Provider, Surface};
 
 /// Gemini CLI.
@@ -56,4 +57,9 @@ pub(crate) static PROVIDER: Provider = Provider {
         },
     ],
     files: files::FILES,
+    telling: Telling {
+        speech: Speech::Pieces,
+        tool_begins: r#""type":"tool_use""#,
+        tool_ends: r#""type":"tool_result""#,
+    },
 };

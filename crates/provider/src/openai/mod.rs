@@ -19,6 +19,7 @@ mod usage;
 mod wire;
 
 use crate::framing::Framing;
+use crate::pauses::Telling;
 use crate::registry::{Provider, Surface};
 
 /// OpenAI's interfaces.
@@ -41,4 +42,5 @@ pub(crate) static PROVIDER: Provider = Provider {
         },
     ],
     files: &[],
+    telling: Telling::WHOLE,
 };

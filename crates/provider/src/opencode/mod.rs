@@ -10,6 +10,7 @@ mod stream;
 mod wire;
 
 use crate::framing::Framing;
+use crate::pauses::Telling;
 use crate::registry::{Provider, Surface};
 
 /// OpenCode.
@@ -23,4 +24,5 @@ pub(crate) static PROVIDER: Provider = Provider {
         likeness: stream::likeness,
     }],
     files: files::FILES,
+    telling: Telling::WHOLE,
 };

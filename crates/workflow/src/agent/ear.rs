@@ -7,11 +7,11 @@ use std::time::Duration;
 use memchr::memmem;
 use quipu_event::payload::Message;
 use quipu_event::{ContentBlock, Draft, Fidelity, Kind};
-use quipu_provider::{Made, Normalizer, Surface};
+use quipu_provider::{Made, Normalizer, Pauses, Provider, Surface};
 use tokio::io::AsyncRead;
 use tokio::time::timeout;
 
-use super::cli::{Cli, Speech};
+use super::cli::Cli;
 use super::desk::Desk;
 use super::hearing::{Heard, Hearing, Manner};
 use super::lines::Lines;
@@ -19,11 +19,6 @@ use crate::process::Pipe;
 
 /// How much text is kept of a program that speaks plainly.
 const KEPT_PLAIN: usize = 1024 * 1024;
-/// How long a stream is silent before a call that has begun is told: its tool is at work then.
-const CALL_PAUSE: Duration = Duration::from_secs(1);
-/// How long a stream is silent before the blocks that have come are told. A model may take seconds
-/// from one block of a message to the next, and a message that is torn apart is told as two.
-const BLOCK_PAUSE: Duration = Duration::from_secs(10);
 
 /// Listens to standard output.
 pub(super) struct Ear<'d> {
@@ -34,26 +29,13 @@ pub(super) struct Ear<'d> {
     plain: Plain,
     desk: &'d Desk,
     lines: Lines,
-    /// The last bytes, in case what begins a call was cut in two.
-    seam: Vec<u8>,
-    silence: Silence,
-}
-
-/// What a silence would mean.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Silence {
-    /// Nothing: all is told, or a text may be in the making.
-    Nothing,
-    /// That a tool is at work.
-    Call,
-    /// That what has come is worth showing.
-    Blocks,
+    pauses: Pauses,
 }
 
 impl<'d> Ear<'d> {
     pub(super) fn new(
         cli: &'static Cli,
-        surface: &Surface,
+        (provider, surface): (&'static Provider, &Surface),
         desk: &'d Desk,
         manner: Manner,
     ) -> Self {
@@ -65,8 +47,7 @@ impl<'d> Ear<'d> {
             plain: Plain::default(),
             desk,
             lines: Lines::default(),
-            seam: Vec::new(),
-            silence: Silence::Nothing,
+            pauses: Pauses::new(&provider.telling),
         }
     }
 
@@ -75,11 +56,7 @@ impl<'d> Ear<'d> {
         let Some(mut pipe) = pipe else { return };
         let mut buffer = vec![0; 64 * 1024];
         loop {
-            let patience = match self.silence {
-                Silence::Nothing => Duration::MAX,
-                Silence::Call => CALL_PAUSE,
-                Silence::Blocks => BLOCK_PAUSE,
-            };
+            let patience = self.pauses.patience().unwrap_or(Duration::MAX);
             match timeout(patience, pipe.read(&mut buffer)).await {
                 Ok(Ok(0)) => return,
                 Ok(Ok(read)) => self.take(&buffer[..read]),
@@ -88,7 +65,7 @@ impl<'d> Ear<'d> {
                     return;
                 }
                 Err(_) => {
-                    self.silence = Silence::Nothing;
+                    self.pauses.settle();
                     self.normalizer.settle(&mut self.made);
                     self.tell();
                 }
@@ -98,7 +75,7 @@ impl<'d> Ear<'d> {
 
     fn take(&mut self, bytes: &[u8]) {
         self.plain.keep(bytes);
-        self.silence = self.meaning_of_silence(bytes);
+        self.pauses.take(bytes);
         // Line by line: a piece of a text must not be shown before what came ahead of it.
         for line in bytes.split_inclusive(|byte| *byte == b'\n') {
             self.show(line);
@@ -119,24 +96,6 @@ impl<'d> Ear<'d> {
                 desk.show_piece(piece.to_owned());
             }
         });
-    }
-
-    /// Tells what it would mean if nothing came after these bytes.
-    fn meaning_of_silence(&mut self, bytes: &[u8]) -> Silence {
-        let Cli { tool_begins, tool_ends, speech, .. } = self.cli;
-        if tool_begins.is_empty() {
-            return Silence::Blocks;
-        }
-        self.seam.extend_from_slice(bytes);
-        let begins = memmem::rfind(&self.seam, tool_begins.as_bytes());
-        let ends = memmem::rfind(&self.seam, tool_ends.as_bytes());
-        let kept = tool_begins.len().max(tool_ends.len()) - 1;
-        self.seam.drain(..self.seam.len().saturating_sub(kept));
-        match (begins > ends, ends.is_some(), self.silence) {
-            (true, ..) | (_, false, Silence::Call) => Silence::Call,
-            _ if *speech == Speech::Blocks => Silence::Blocks,
-            _ => Silence::Nothing,
-        }
     }
 
     fn tell(&mut self) {

@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 
 use quipu_event::payload::Status;
-use quipu_provider::{Surface, find_provider};
+use quipu_provider::{Provider, Speech, Surface, find_provider};
 use serde_json::json;
 
-use super::cli::{Cli, Invocation, Speech};
+use super::cli::{Cli, Invocation};
 use super::desk::Desk;
 use super::ear::{Ear, Plain};
 use super::hearing::{Heard, Manner};
@@ -38,7 +38,7 @@ pub(super) struct Program<'a> {
 impl Program<'_> {
     /// Runs the program to its end and returns what it said.
     pub(super) async fn listen(mut self, call: Invocation, desk: &Desk) -> Reply {
-        let Some(surface) = surface_of(self.cli) else {
+        let Some((provider, surface)) = language_of(self.cli) else {
             return Reply::failed(format!("{}: nobody reads what it prints", self.cli.name));
         };
         let spawn = self.spawn(&call, desk);
@@ -50,7 +50,7 @@ impl Program<'_> {
                 return Reply::failed(format!("{whose}{cause}"));
             }
         };
-        let mut ear = Ear::new(self.cli, surface, desk, self.manner(&call, desk));
+        let mut ear = Ear::new(self.cli, (provider, surface), desk, self.manner(&call, desk));
         let (stdout, stderr) = (running.take_stdout(), running.take_stderr());
         let (exit, (), stderr) = tokio::join!(
             running.wait_or_stop(desk.stop.clone()),
@@ -165,15 +165,20 @@ impl Program<'_> {
             }
             _ if heard.open_calls > 0 => Some("it ended while a tool was at work".to_owned()),
             // Who prints in pieces may have been cut off in one.
-            _ if heard.text.is_some() && self.cli.speech == Speech::Blocks => None,
+            _ if heard.text.is_some() && speaks_in_blocks(self.cli) => None,
             _ => Some("it ended without an answer".to_owned()),
         }
     }
 }
 
-fn surface_of(cli: &Cli) -> Option<&'static Surface> {
+fn language_of(cli: &Cli) -> Option<(&'static Provider, &'static Surface)> {
     let (provider, surface) = cli.surface;
-    find_provider(provider)?.find_surface(surface)
+    let provider = find_provider(provider)?;
+    Some((provider, provider.find_surface(surface)?))
+}
+
+fn speaks_in_blocks(cli: &Cli) -> bool {
+    language_of(cli).is_some_and(|(provider, _)| provider.telling.speech == Speech::Blocks)
 }
 
 fn reply_of(heard: Heard, status: WorkStatus, stderr: String) -> Reply {

@@ -7,18 +7,13 @@ use std::io::Write;
 use serde_json::{Value, json};
 use tempfile::NamedTempFile;
 
-use super::{
-    Cli, Ids, Invocation, Options, Question, SERVER, Speech, extra, fits_argument, fits_option,
-};
+use super::{Cli, Ids, Invocation, Options, Question, SERVER, extra, fits_argument, fits_option};
 
 pub(super) const CLI: Cli = Cli {
     name: "claude",
     program: "claude",
     surface: ("claude", "stream"),
     ask,
-    tool_begins: r#""type":"tool_use""#,
-    tool_ends: r#""type":"tool_result""#,
-    speech: Speech::Blocks,
     piece,
     tool_prefix: "mcp__quipu__",
     ids: Ids::OfStream,

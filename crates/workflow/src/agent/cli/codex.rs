@@ -6,8 +6,8 @@
 use serde_json::Value;
 
 use super::{
-    Cli, Ids, Invocation, Options, Question, SERVER, Serving, Speech, as_text, extra,
-    fits_argument, fits_option, no_piece,
+    Cli, Ids, Invocation, Options, Question, SERVER, Serving, as_text, extra, fits_argument,
+    fits_option, no_piece,
 };
 
 pub(super) const CLI: Cli = Cli {
@@ -15,9 +15,6 @@ pub(super) const CLI: Cli = Cli {
     program: "codex",
     surface: ("codex", "exec"),
     ask,
-    tool_begins: r#""type":"item.started""#,
-    tool_ends: r#""type":"item.completed""#,
-    speech: Speech::Blocks,
     piece: no_piece,
     // On its stream a call is an item with a number.
     tool_prefix: "",

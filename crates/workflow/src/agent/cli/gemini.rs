@@ -6,8 +6,7 @@
 use serde_json::Value;
 
 use super::{
-    Cli, Ids, Invocation, Options, Question, SERVER, Speech, extra, fits_argument, fits_option,
-    gemini_home,
+    Cli, Ids, Invocation, Options, Question, SERVER, extra, fits_argument, fits_option, gemini_home,
 };
 
 pub(super) const CLI: Cli = Cli {
@@ -15,9 +14,6 @@ pub(super) const CLI: Cli = Cli {
     program: "gemini",
     surface: ("gemini", "stream"),
     ask,
-    tool_begins: r#""type":"tool_use""#,
-    tool_ends: r#""type":"tool_result""#,
-    speech: Speech::Pieces,
     piece,
     tool_prefix: "mcp_quipu_",
     ids: Ids::OfModel,

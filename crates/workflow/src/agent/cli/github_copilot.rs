@@ -5,8 +5,7 @@
 use serde_json::{Value, json};
 
 use super::{
-    Cli, Ids, Invocation, Options, Question, SERVER, Serving, Speech, extra, fits_argument,
-    fits_option,
+    Cli, Ids, Invocation, Options, Question, SERVER, Serving, extra, fits_argument, fits_option,
 };
 
 pub(super) const CLI: Cli = Cli {
@@ -14,9 +13,6 @@ pub(super) const CLI: Cli = Cli {
     program: "copilot",
     surface: ("copilot", "stream"),
     ask,
-    tool_begins: r#""type":"tool.execution_start""#,
-    tool_ends: r#""type":"tool.execution_complete""#,
-    speech: Speech::Pieces,
     piece,
     tool_prefix: "quipu-",
     ids: Ids::OfModel,

@@ -36,12 +36,6 @@ pub(super) struct Cli {
     pub(super) surface: (&'static str, &'static str),
     /// Says how a question is asked.
     pub(super) ask: fn(&Question<'_>, &mut Options) -> Result<Invocation, String>,
-    /// What is found in a record that begins a tool call, for live followers; nothing if none does.
-    pub(super) tool_begins: &'static str,
-    /// What is found in one that ends it.
-    pub(super) tool_ends: &'static str,
-    /// How it prints what it says.
-    pub(super) speech: Speech,
     /// Finds a piece of the main agent's text in a record, for who watches.
     pub(super) piece: fn(&Value) -> Option<&str>,
     /// What it puts before the name of a tool that our MCP server has.
@@ -50,15 +44,6 @@ pub(super) struct Cli {
     pub(super) ids: Ids,
     /// Whether its usage counts the whole session, earlier processes included.
     pub(super) counts_whole_session: bool,
-}
-
-/// How an agent prints what it says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Speech {
-    /// Block by block, each whole.
-    Blocks,
-    /// In pieces: a pause says nothing about whether a text is whole.
-    Pieces,
 }
 
 /// What is asked in one turn.

@@ -7,7 +7,7 @@
 use serde_json::{Value, json};
 
 use super::{
-    Cli, Ids, Invocation, Options, Question, Serving, Speech, extra, fits_option, merge, no_piece,
+    Cli, Ids, Invocation, Options, Question, Serving, extra, fits_option, merge, no_piece,
 };
 
 pub(super) const CLI: Cli = Cli {
@@ -15,10 +15,6 @@ pub(super) const CLI: Cli = Cli {
     program: "opencode",
     surface: ("opencode", "stream"),
     ask,
-    // A tool is told of when it is done.
-    tool_begins: "",
-    tool_ends: "",
-    speech: Speech::Blocks,
     piece: no_piece,
     tool_prefix: "quipu_",
     ids: Ids::OfModel,
