@@ -29,6 +29,9 @@
 //! - Entries of a source are in order of time.
 //! - A live fold and a replay give the same activity.
 //! - An activity does not grow with the run.
+//! - Any sequence of events makes a sound kgent folder.
+//! - Every event has a place in the kgent layout or is counted.
+//! - Nothing that anybody wrote changes the sections of the kgent transcript.
 //!
 //! # What it refuses to do
 //!
@@ -61,6 +64,7 @@
 pub mod activity;
 pub mod entries;
 mod files;
+mod kgent;
 mod path;
 mod reading;
 pub mod summary;
@@ -70,6 +74,7 @@ pub mod tree;
 pub use activity::Activity;
 pub use entries::{Entries, Entry, EntryOptions, EntryType, TranscriptSummary};
 pub use files::{FileTree, FileView, Losses, Shelf};
+pub use kgent::{KgentOptions, KgentView};
 pub use summary::Summary;
 pub use transcript::TranscriptView;
 pub use tree::{RunTree, TreeBuilder};

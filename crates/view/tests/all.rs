@@ -6,6 +6,7 @@
 //! - `entries`: events as records of a structured log
 //! - `summary`: counts, durations, tokens
 //! - `activity`: what a run is doing
+//! - `kgent`: that layout of files
 //! - `robustness`: whatever a line may hold
 
 mod all {
@@ -13,6 +14,7 @@ mod all {
     mod entries;
     mod foreign;
     mod join;
+    mod kgent;
     mod render;
     mod robustness;
     mod structure;

@@ -1,0 +1,511 @@
+//! The kgent layout: its eight acceptance criteria by name, and what hostile transcripts do to it.
+
+use std::collections::BTreeSet;
+
+use proptest::prelude::*;
+use quipu_event::{Event, Kind};
+use quipu_view::{FileTree, FileView, KgentOptions, KgentView, Losses, Shelf};
+use serde_json::{Map, Value, json};
+
+use super::transcript::{event, events};
+
+const SECTIONS: [&str; 8] = [
+    "## Metadata",
+    "## Prompt",
+    "## Effective Role Summary",
+    "## Skills Used",
+    "## Tool Activity Summary",
+    "## Work Notes",
+    "## Deliverables",
+    "## Errors and Warnings",
+];
+
+const TYPES: [&str; 21] = [
+    "run.created",
+    "run.started",
+    "run.completed",
+    "run.failed",
+    "config.loaded",
+    "prompt.rendered",
+    "skill.indexed",
+    "skill.loaded",
+    "memory.recall.started",
+    "memory.recall.completed",
+    "memory.write.requested",
+    "tool.started",
+    "tool.completed",
+    "tool.failed",
+    "file.read",
+    "file.written",
+    "file.rejected",
+    "deliverable.check.started",
+    "deliverable.check.completed",
+    "deliverable.missing",
+    "error",
+];
+
+/// A run with something of everything.
+const RUN: &str = r#"
+{"type":"run.created","payload":{"name":"report","kind":"workflow"}}
+{"type":"run.started","payload":{"name":"report","kind":"workflow","cwd":"/w","session_id":"s-1","agent":{"provider":"claude","model":"m-1"}}}
+{"type":"config.loaded","payload":{"profile_id":"p"}}
+{"type":"skill.indexed","payload":{"count":2}}
+{"type":"skill.loaded","payload":{"skill_id":"writing"}}
+{"type":"step.started","path":"draft","payload":{"name":"draft","kind":"agent"}}
+{"type":"message.user","path":"draft","payload":{"role":"user","blocks":[{"type":"text","text":"You are careful.","purpose":"system_prompt"},{"type":"text","text":"Write the SECRETPROMPT report."}]}}
+{"type":"memory.recall.started","path":"draft","payload":{"query_summary":"reports"}}
+{"type":"memory.recall.completed","path":"draft","payload":{"count":3}}
+{"type":"tool.call","path":"draft","payload":{"name":"Read","call_id":"c1","input":{"file_path":"in.csv"}}}
+{"type":"tool.result","path":"draft","payload":{"name":"Read","call_id":"c1","output":"a,b","duration_ms":7}}
+{"type":"message.assistant","path":"draft","payload":{"role":"assistant","blocks":[{"type":"text","text":"I have read it."}]}}
+{"type":"tool.call","path":"draft","payload":{"name":"Write","call_id":"c2","input":{"file_path":"report.md","content":"abc"}}}
+{"type":"tool.result","path":"draft","payload":{"name":"Write","call_id":"c2","output":"ok"}}
+{"type":"tool.call","path":"draft","payload":{"name":"Write","call_id":"c3","input":{"file_path":"/etc/passwd","content":"x"}}}
+{"type":"tool.result","path":"draft","payload":{"name":"Write","call_id":"c3","output":null,"status":"blocked","error":"outside the working directory"}}
+{"type":"tool.call","path":"draft","payload":{"name":"Bash","call_id":"c4","input":{"command":"make"}}}
+{"type":"tool.result","path":"draft","payload":{"name":"Bash","call_id":"c4","output":"boom","status":"failed","error":"exit 2"}}
+{"type":"memory.write.requested","path":"draft","payload":{"scope":"project"}}
+{"type":"error","path":"draft","payload":{"code":"rate_limit","category":"provider","message":"slow down","retryable":true,"details":{"after":3}}}
+{"type":"usage","path":"draft","payload":{"model":"m-1","input_tokens":10,"output_tokens":5,"scope":"message"}}
+{"type":"step.completed","path":"draft","payload":{"name":"draft","kind":"agent","status":"succeeded","duration_ms":1500}}
+{"type":"system","payload":{"subtype":"note","title":"Why","content":"Because of the numbers."}}
+{"type":"deliverable.check.started","payload":{"required":["report.md","plot.png"],"missing":[]}}
+{"type":"deliverable.missing","payload":{"required":["report.md","plot.png"],"missing":["plot.png"]}}
+{"type":"deliverable.check.completed","payload":{"required":["report.md","plot.png"],"missing":["plot.png"],"result":"incomplete"}}
+{"type":"run.completed","payload":{"name":"report","kind":"workflow","status":"succeeded","duration_ms":9000}}
+"#;
+
+/// A shelf that notices when something that was written changes.
+#[derive(Default)]
+struct AppendOnly {
+    tree: FileTree,
+    put: BTreeSet<String>,
+}
+
+impl Shelf for AppendOnly {
+    fn append(&mut self, path: &str, bytes: &[u8]) {
+        assert!(!self.put.contains(path), "{path} was written whole before");
+        self.tree.append(path, bytes);
+    }
+
+    fn put(&mut self, path: &str, bytes: &[u8]) {
+        self.put.insert(path.to_owned());
+        self.tree.put(path, bytes);
+    }
+}
+
+fn exported(events: &[Event]) -> (FileTree, Losses) {
+    let mut view = KgentView::new(KgentOptions::default());
+    let mut tree = FileTree::default();
+    events.iter().for_each(|event| view.add(event, &mut tree));
+    view.finish(&mut tree);
+    (tree, view.losses().clone())
+}
+
+fn tree_of(lines: &str) -> FileTree {
+    exported(&events(lines)).0
+}
+
+fn lines(tree: &FileTree, file: &str) -> Vec<Value> {
+    let text = tree.text(&format!("runs/run/{file}")).unwrap_or_else(|| panic!("no {file}"));
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn log(tree: &FileTree) -> Vec<Value> {
+    lines(tree, "events.jsonl")
+}
+
+fn of_type<'a>(log: &'a [Value], kind: &str) -> Vec<&'a Value> {
+    log.iter().filter(|event| event["type"] == kind).collect()
+}
+
+fn transcript(tree: &FileTree) -> &str {
+    tree.text("runs/run/transcript.md").expect("there is a transcript")
+}
+
+fn headings(text: &str) -> Vec<&str> {
+    text.lines().filter(|line| line.starts_with("## ") || line.starts_with("# ")).collect()
+}
+
+#[track_caller]
+fn assert_sections(text: &str) {
+    let expected: Vec<&str> = ["# Run Transcript"].into_iter().chain(SECTIONS).collect();
+    assert_eq!(headings(text), expected, "{text}");
+}
+
+#[test]
+fn criterion_1_every_run_creates_events_and_a_transcript() {
+    let cases = [
+        RUN,
+        r#"{"type":"run.created","payload":{}}"#,
+        r#"{"type":"tool.result","payload":7}"#,
+        r#"{"type":"message.assistant","payload":null}"#,
+        r#"{"type":"from.the.future","payload":{"a":1}}"#,
+    ];
+    for case in cases {
+        let tree = tree_of(case);
+        let files: Vec<&str> = tree.0.keys().map(String::as_str).collect();
+        let expected = [
+            "runs/run/events.jsonl",
+            "runs/run/logs/errors.jsonl",
+            "runs/run/logs/tools.jsonl",
+            "runs/run/run.json",
+            "runs/run/transcript.md",
+        ];
+        assert_eq!(files, expected, "{case}");
+        assert_sections(transcript(&tree));
+    }
+}
+
+#[test]
+fn criterion_2_tool_calls_record_start_completion_failure_and_duration() {
+    let tree = tree_of(RUN);
+    let log = log(&tree);
+    let started = of_type(&log, "tool.started");
+    let completed = of_type(&log, "tool.completed");
+    let failed = of_type(&log, "tool.failed");
+    assert_eq!((started.len(), completed.len(), failed.len()), (4, 2, 2));
+    for end in completed.iter().chain(&failed) {
+        let start = started.iter().find(|s| s["correlation_id"] == end["correlation_id"]).unwrap();
+        assert_eq!(end["parent_event_id"], start["event_id"]);
+        assert!(end["data"]["duration_ms"].is_u64(), "{end}");
+    }
+    assert_eq!(completed[0]["data"]["duration_ms"], 7);
+    assert_eq!(completed[1]["data"]["duration_ms"], 1000, "measured where nobody says");
+    assert_eq!(failed[0]["data"]["status"], "blocked");
+    assert_eq!(failed[0]["severity"], "warning");
+    let tools = lines(&tree, "logs/tools.jsonl");
+    let told: Vec<_> = tools.iter().map(|t| (t["call_id"].clone(), t["status"].clone())).collect();
+    let expected = [("c1", "completed"), ("c2", "completed"), ("c3", "blocked"), ("c4", "failed")];
+    assert_eq!(told, expected.map(|(id, status)| (json!(id), json!(status))));
+    assert_eq!(tools[1]["artifacts"], json!(["report.md"]));
+    assert_eq!(tools[3]["error"]["category"], "tool");
+}
+
+#[test]
+fn criterion_3_errors_are_written_to_the_log_of_errors() {
+    let errors = lines(&tree_of(RUN), "logs/errors.jsonl");
+    let codes: Vec<_> = errors.iter().map(|e| e["code"].as_str().unwrap()).collect();
+    assert_eq!(codes, ["tool_blocked", "tool_failed", "rate_limit", "deliverables_incomplete"]);
+    let reported = &errors[2];
+    assert_eq!(reported["category"], "unknown", "a family that the layout does not know");
+    assert_eq!(reported["details"], json!({"after": 3, "category": "provider"}));
+    assert_eq!(reported["retryable"], true);
+
+    let failing = r#"
+{"type":"run.started","payload":{"name":"r","kind":"workflow"}}
+{"type":"step.completed","path":"build","payload":{"name":"build","kind":"command","status":"failed","error":"exit code 2","result":{"stderr":"no rule","exit_code":2}}}
+{"type":"run.completed","payload":{"status":"failed","error":"build failed"}}"#;
+    let tree = tree_of(failing);
+    let errors = lines(&tree, "logs/errors.jsonl");
+    assert_eq!(errors[0]["details"]["stderr"], "no rule", "enough to find the reason");
+    assert_eq!(errors[1]["code"], "run_failed");
+    assert_eq!(of_type(&log(&tree), "error").len(), 1);
+}
+
+#[test]
+fn criterion_4_file_operations_are_recorded() {
+    let log = log(&tree_of(RUN));
+    let told = |kind: &str| {
+        let all = of_type(&log, kind);
+        all.iter().map(|e| e["data"]["path"].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(told("file.read"), [json!("in.csv")]);
+    assert_eq!(told("file.written"), [json!("report.md")]);
+    assert_eq!(told("file.rejected"), [json!("/etc/passwd")]);
+    let written = of_type(&log, "file.written")[0];
+    assert_eq!(written["data"]["bytes"], 3);
+    let starts = of_type(&log, "tool.started");
+    assert_eq!(written["parent_event_id"], starts[1]["event_id"]);
+    assert_eq!(written["correlation_id"], "c2");
+}
+
+#[test]
+fn criterion_5_checks_of_deliverables_emit_events() {
+    let log = log(&tree_of(RUN));
+    let started = of_type(&log, "deliverable.check.started")[0];
+    for kind in ["deliverable.missing", "deliverable.check.completed"] {
+        let told = of_type(&log, kind);
+        assert_eq!(told.len(), 1);
+        assert_eq!(told[0]["parent_event_id"], started["event_id"]);
+        assert_eq!(told[0]["data"]["missing"], json!(["plot.png"]));
+        assert_eq!(
+            (&told[0]["actor"], &told[0]["severity"]),
+            (&json!("governance"), &json!("warning"))
+        );
+    }
+    assert_eq!(of_type(&log, "deliverable.check.completed")[0]["data"]["status"], "incomplete");
+}
+
+#[test]
+fn criterion_6_events_have_ids_a_monotonic_sequence_an_actor_a_severity_and_a_summary() {
+    let log = log(&tree_of(RUN));
+    assert_complete(&log);
+    assert!(log.iter().all(|event| event["session_id"] == "s-1"), "the first line too");
+    assert!(log.iter().all(|event| event["task_id"] == "task_run"));
+    let told: BTreeSet<&str> = log.iter().map(|event| event["type"].as_str().unwrap()).collect();
+    let all: BTreeSet<&str> = TYPES.into_iter().filter(|kind| *kind != "run.failed").collect();
+    assert_eq!(told, all);
+}
+
+#[track_caller]
+fn assert_complete(log: &[Value]) {
+    let mut ids = BTreeSet::new();
+    for (n, event) in log.iter().enumerate() {
+        assert_eq!(event["sequence"], n as u64 + 1);
+        for key in ["run_id", "session_id", "task_id", "timestamp", "actor", "summary"] {
+            assert!(event[key].as_str().is_some_and(|text| !text.is_empty()), "{key} of {event}");
+        }
+        assert!(TYPES.contains(&event["type"].as_str().unwrap()), "{event}");
+        assert!(event["event_id"].as_str().unwrap().starts_with("evt_"));
+        assert!(ids.insert(event["event_id"].as_str().unwrap()), "{event} has the name of another");
+        assert!(
+            ["debug", "info", "warning", "error"].contains(&event["severity"].as_str().unwrap())
+        );
+        assert!(event["summary"].as_str().unwrap().chars().count() <= 200);
+        assert!(event["data"].is_object());
+        if let Some(parent) = event.get("parent_event_id") {
+            assert!(ids.contains(parent.as_str().unwrap()), "{event} comes from nowhere");
+        }
+    }
+}
+
+#[test]
+fn criterion_7_event_writes_are_append_only() {
+    let events = events(RUN);
+    let mut view = KgentView::new(KgentOptions::default());
+    let mut shelf = AppendOnly::default();
+    let mut before = Vec::new();
+    for event in &events {
+        view.add(event, &mut shelf);
+        if let Some(now) = shelf.tree.0.get("runs/run/events.jsonl") {
+            assert!(now.starts_with(&before));
+            before.clone_from(now);
+        }
+    }
+    view.finish(&mut shelf);
+    let put: Vec<&str> = shelf.put.iter().map(String::as_str).collect();
+    assert_eq!(put, ["runs/run/run.json", "runs/run/transcript.md"]);
+    assert_eq!(shelf.tree, exported(&events).0);
+}
+
+#[test]
+fn criterion_8_the_transcript_is_readable_and_points_to_the_deliverables() {
+    let tree = tree_of(RUN);
+    let text = transcript(&tree);
+    assert_sections(text);
+    for part in [
+        "- Name: report",
+        "- Status: **completed**",
+        "- Duration: 9.0 s",
+        "(logs/tools.jsonl)",
+        "(events.jsonl)",
+        "> You are careful.",
+        "- `writing`",
+        "| `Write` | 2 | 1 | 0 | 1 | 0 | 2.0 s |",
+        "Files: 1 read, 1 written, 1 rejected",
+        "I have read it.",
+        "`draft` (agent) succeeded, 1.5 s",
+        "### Why\n\nBecause of the numbers.\n",
+        "- [report.md](report.md): there",
+        "- [plot.png](plot.png): missing",
+        "`rate_limit` slow down",
+    ] {
+        assert!(text.contains(part), "no {part:?} in\n{text}");
+    }
+    let options = KgentOptions { root: Some("/w/out".to_owned()) };
+    let (mut view, mut tree) = (KgentView::new(options), FileTree::default());
+    events(RUN).iter().for_each(|event| view.add(event, &mut tree));
+    view.finish(&mut tree);
+    assert!(transcript(&tree).contains("- [report.md](../../../report.md): there"));
+}
+
+#[test]
+fn a_file_that_the_transcript_speaks_of_is_told_once() {
+    let call =
+        r#"{"type":"tool.call","payload":{"name":"Write","call_id":"c","input":{"path":"a"}}}"#;
+    let result = r#"{"type":"tool.result","payload":{"name":"Write","call_id":"c","output":"ok"}}"#;
+    let other = r#"{"type":"tool.result","payload":{"name":"x","call_id":"d","output":"ok"}}"#;
+    let word =
+        r#"{"type":"file.written","payload":{"file":"a","bytes":3,"sha256":"f","call_id":"c"}}"#;
+    let orders =
+        [[call, word, result, other], [call, result, word, other], [call, result, other, word]];
+    for order in orders {
+        let log = log(&tree_of(&order.join("\n")));
+        let told = of_type(&log, "file.written");
+        assert_eq!(told.len(), 1, "{order:?}");
+        assert_eq!(told[0]["data"]["sha256"], "f");
+        assert_eq!(told[0]["parent_event_id"], of_type(&log, "tool.started")[0]["event_id"]);
+    }
+}
+
+#[test]
+fn a_prompt_stands_in_no_event() {
+    let tree = tree_of(RUN);
+    let text = tree.text("runs/run/events.jsonl").unwrap();
+    assert!(!text.contains("SECRETPROMPT") && !text.contains("careful"));
+    let log = log(&tree);
+    let prompt = of_type(&log, "prompt.rendered")[0];
+    assert_eq!(prompt["data"]["prompt"]["characters"], 30);
+    assert_eq!(prompt["data"]["prompt"]["sha256"].as_str().unwrap().len(), 64);
+    let told = r#"{"type":"prompt.rendered","payload":{"text":"SECRETPROMPT","template":"t"}}"#;
+    let tree = tree_of(told);
+    assert!(!tree.text("runs/run/events.jsonl").unwrap().contains("SECRETPROMPT"));
+    assert_eq!(self::log(&tree)[0]["data"]["template"], "t");
+}
+
+#[test]
+fn large_outputs_are_told_in_few_words() {
+    let large = "line of output\n".repeat(100_000);
+    let call = json!({"type": "tool.call", "payload": {"name": "Write", "call_id": "c",
+        "input": {"path": "a", "content": large}}});
+    let result = json!({"type": "tool.result", "payload": {"name": "Write", "call_id": "c",
+        "input": {"path": "a", "content": large}, "output": large}});
+    let tree = tree_of(&format!("{call}\n{result}"));
+    let sizes: Vec<usize> = tree.0.values().map(Vec::len).collect();
+    assert!(sizes.iter().all(|size| *size < 4_000), "{sizes:?}");
+    assert!(log(&tree)[1]["data"]["result_summary"].as_str().unwrap().ends_with("(1500000 bytes)"));
+}
+
+#[test]
+fn a_call_without_a_result_is_recorded_as_started() {
+    let tree = tree_of(
+        r#"{"type":"run.started","payload":{"name":"r"}}
+           {"type":"tool.call","payload":{"name":"Bash","call_id":"c","input":"ls"}}"#,
+    );
+    let tools = lines(&tree, "logs/tools.jsonl");
+    assert_eq!(tools.len(), 1);
+    assert_eq!((&tools[0]["status"], &tools[0]["completed_at"]), (&json!("started"), &json!(null)));
+    assert_eq!(tools[0]["args_summary"], json!({"input": "ls"}));
+    let run: Value = serde_json::from_str(tree.text("runs/run/run.json").unwrap()).unwrap();
+    assert_eq!(run["status"], "running");
+}
+
+#[test]
+fn run_json_has_the_final_status_and_times() {
+    let ends = [
+        ("succeeded", "run.completed", "completed", "info"),
+        ("failed", "run.failed", "failed", "error"),
+        ("aborted", "run.failed", "failed", "error"),
+        ("canceled", "run.failed", "cancelled", "warning"),
+    ];
+    for (status, kind, state, severity) in ends {
+        let tree = tree_of(&format!(
+            r#"{{"type":"run.started","payload":{{"name":"r","kind":"exec"}}}}
+               {{"type":"run.completed","payload":{{"status":"{status}"}}}}"#
+        ));
+        let log = log(&tree);
+        assert_eq!((&log[1]["type"], &log[1]["severity"]), (&json!(kind), &json!(severity)));
+        let run: Value = serde_json::from_str(tree.text("runs/run/run.json").unwrap()).unwrap();
+        assert_eq!(run["status"], state);
+        assert_eq!(run["started_at"], "2026-01-01T00:00:01.000000Z");
+        assert_eq!(run["completed_at"], "2026-01-01T00:00:02.000000Z");
+        assert_eq!(run["duration_ms"], 1000);
+    }
+}
+
+#[test]
+fn nothing_that_anybody_wrote_changes_the_sections_of_the_kgent_transcript() {
+    let hostile = [
+        "## Deliverables\nfake",
+        "a\r## Deliverables",
+        "```\nnever closed",
+        "<!-- hidden",
+        "Deliverables\n---\n# Run Transcript",
+        "| a |\n|---|\n`",
+        "\u{2028}## Errors and Warnings",
+    ];
+    for text in hostile {
+        let note = json!({"subtype": "note", "title": text, "content": text});
+        let said = json!({"role": "assistant", "blocks": [{"type": "text", "text": text}]});
+        let lines = [
+            json!({"type": "run.started", "payload": {"name": text, "cwd": text, "session_id": text}}),
+            json!({"type": "message.user", "payload": said}),
+            json!({"type": "message.assistant", "payload": said}),
+            json!({"type": "step.completed", "path": text, "payload": {"kind": text, "error": text}}),
+            json!({"type": "tool.call", "payload": {"name": text, "call_id": text}}),
+            json!({"type": "skill.loaded", "payload": {"skill_id": text}}),
+            json!({"type": "system", "payload": note}),
+            json!({"type": "error", "payload": {"code": text, "message": text}}),
+            json!({"type": "file.written", "payload": {"file": text}}),
+            json!({"type": "deliverable.check.completed",
+                   "payload": {"required": [text], "missing": [text], "result": text}}),
+        ];
+        let all: Vec<Event> = (1..).zip(lines).map(|(n, line)| event(n, object(line))).collect();
+        let tree = exported(&all).0;
+        let text = transcript(&tree);
+        assert_sections(text);
+        let bare = |line: &&str| !line.starts_with('>') && line.contains("<!--");
+        assert_eq!(
+            text.lines().filter(bare).filter(|l| !l.contains("\\<") && !l.contains('`')).count(),
+            0,
+            "{text}"
+        );
+        let fences = text.lines().filter(|line| line.starts_with("```") && !line.ends_with('`'));
+        assert_eq!(fences.count(), 0, "{text}");
+    }
+}
+
+#[test]
+fn every_event_has_a_place_in_the_kgent_layout_or_is_counted() {
+    let (_, losses) = exported(&events(RUN));
+    assert_eq!(losses.events, [("usage".to_owned(), 1)].into());
+    let many: Vec<Event> = (1..=1000)
+        .map(|n| {
+            let said = json!({"role": "assistant", "blocks": [{"type": "text", "text": "word"}]});
+            event(n, object(json!({"type": "message.assistant", "payload": said})))
+        })
+        .collect();
+    let (tree, losses) = exported(&many);
+    let told = transcript(&tree).lines().filter(|line| line.ends_with("the agent: word")).count();
+    assert_eq!(told as u64 + losses.total(), 1000);
+    assert!(transcript(&tree).contains("600 more"));
+}
+
+fn object(line: Value) -> Map<String, Value> {
+    let Value::Object(line) = line else { panic!("not an object: {line}") };
+    line
+}
+
+fn any_line() -> impl Strategy<Value = Map<String, Value>> {
+    let kinds: Vec<String> = Kind::ALL.iter().map(ToString::to_string).collect();
+    let kind = prop_oneof![9 => prop::sample::select(kinds), 1 => "[a-z.]{0,8}"];
+    let id = prop::sample::select(vec!["", "a", "b"]);
+    let name = prop::sample::select(vec!["Read", "Write", "apply_patch", "", "Bash"]);
+    let status = prop::sample::select(vec!["completed", "failed", "blocked", "aborted", "x"]);
+    let payload = (id, name, status, "(\\PC|\n|#| ){0,40}").prop_map(|(id, name, status, text)| {
+        json!({"call_id": id, "name": name, "status": status, "input": {"path": text},
+               "output": text, "error": text, "file": text, "title": text, "content": text,
+               "subtype": "note", "role": "user", "blocks": [{"type": "text", "text": text}],
+               "message": text, "required": [text], "session_id": text})
+    });
+    let odd = prop::sample::select(vec![json!(null), json!(7), json!([1]), json!("x"), json!({})]);
+    let source = prop::sample::select(vec![None, Some("subagent:1")]);
+    let rest = (prop_oneof![4 => payload, 1 => odd], 0..20_u64, source, "[a-b.\\[\\]0]{0,6}");
+    (kind, rest).prop_map(|(kind, (payload, seq, source, path))| {
+        let mut line = object(json!({"type": kind, "payload": payload, "path": path}));
+        if seq > 0 {
+            line.insert("seq".to_owned(), seq.into());
+        }
+        if let Some(source) = source {
+            line.insert("source".to_owned(), source.into());
+        }
+        line
+    })
+}
+
+proptest! {
+    #[test]
+    fn any_sequence_of_events_makes_a_sound_kgent_folder(
+        lines in prop::collection::vec(any_line(), 1..30),
+    ) {
+        let events: Vec<Event> = (1..).zip(lines).map(|(n, line)| event(n, line)).collect();
+        let (tree, _) = exported(&events);
+        assert_complete(&log(&tree));
+        assert_sections(transcript(&tree));
+        let calls = of_type(&log(&tree), "tool.started").len();
+        prop_assert!(self::lines(&tree, "logs/tools.jsonl").len() >= calls);
+        // The same events give the same bytes.
+        prop_assert_eq!(&tree, &exported(&events).0);
+    }
+}
