@@ -32,6 +32,9 @@ pub trait Shelf {
 
     /// Makes `bytes` the whole of the file at `path`.
     fn put(&mut self, path: &str, bytes: &[u8]);
+
+    /// Gives the file at `from` the path `to`, in place of what is there; nothing if there is none.
+    fn rename(&mut self, from: &str, to: &str);
 }
 
 /// A shelf in memory: what a view wrote, by path.
@@ -52,6 +55,12 @@ impl Shelf for FileTree {
 
     fn put(&mut self, path: &str, bytes: &[u8]) {
         self.0.insert(path.to_owned(), bytes.to_vec());
+    }
+
+    fn rename(&mut self, from: &str, to: &str) {
+        if let Some(bytes) = self.0.remove(from) {
+            self.0.insert(to.to_owned(), bytes);
+        }
     }
 }
 
