@@ -31,4 +31,8 @@ pub use error::ExportError;
 pub use exporter::{Called, ExportOptions, Exported, Exporter, Told};
 pub use folder::{Existing, Folder, FolderError, Written};
 pub use live::{LiveView, Seen};
+mod bundle;
+mod redact;
+
+pub use bundle::Bundled;
 pub use redact::Redaction;

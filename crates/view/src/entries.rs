@@ -7,6 +7,7 @@
 mod detail;
 mod entry;
 mod identity;
+mod reconstruct;
 mod split;
 mod summary;
 mod wire;
@@ -20,8 +21,10 @@ use identity::Identity;
 use split::{Piece, Pieces};
 
 pub use entry::{Entry, EntryType, MAIN};
+pub use reconstruct::reconstruct;
 pub use summary::TranscriptSummary;
 pub use wire::LogRecord;
+pub(crate) use wire::spelled;
 
 /// So many foreign records wait for the tool call that they belong to.
 const WAITING: usize = 256;
@@ -156,12 +159,13 @@ impl Entries {
         take: &mut impl FnMut(&Entry) -> Taken,
     ) {
         let Some(Identity { prompt_name, adapter }) = &self.identity else { return };
-        let name = entry::source_of(event);
+        let name = entry::source_of(event, adapter);
         let start = Source { last: 0, latest: event.timestamp };
         let mut source = self.sources.get(&name).copied().unwrap_or(start);
         // A clock that was set back, or a foreign record that came late, does not turn time around.
         source.latest = source.latest.max(event.timestamp);
         source.last += 1;
+        let detail = detail::detail(event, piece, &name, source.latest);
         let entry = Entry {
             prompt_name: prompt_name.clone(),
             adapter: adapter.clone(),
@@ -170,7 +174,7 @@ impl Entries {
             source: name,
             timestamp: source.latest,
             session_id: self.session_id.clone(),
-            detail: Some(detail::detail(event, piece, source.latest)),
+            detail: Some(detail),
             raw,
         };
         if take(&entry) == Taken::Yes {

@@ -21,6 +21,11 @@ pub trait FileView: Send {
 
     /// Returns what could not be carried so far.
     fn losses(&self) -> &Losses;
+
+    /// Returns what kept the view from putting down its files, if anything did.
+    fn failure(&self) -> Option<&str> {
+        None
+    }
 }
 
 /// Where a file view puts its bytes. Paths are relative, with `/` between their parts.

@@ -71,12 +71,14 @@ mod reading;
 pub mod summary;
 mod transcript;
 pub mod tree;
+mod wink;
 
 pub use activity::Activity;
-pub use entries::{Entries, Entry, EntryOptions, EntryType, TranscriptSummary};
+pub use entries::{Entries, Entry, EntryOptions, EntryType, TranscriptSummary, reconstruct};
 pub use files::{FileTree, FileView, Losses, Shelf};
 pub use kgent::{KgentOptions, KgentView};
 pub use flow_studio::FlowStudioView;
 pub use summary::Summary;
 pub use transcript::TranscriptView;
 pub use tree::{RunTree, TreeBuilder};
+pub use wink::WinkView;

@@ -5,10 +5,12 @@ use std::borrow::Cow;
 use quipu_event::{Event, Json, MAX_DEPTH, Timestamp, mend_surrogates};
 use serde::{Serialize, Serializer};
 
+use super::MAIN;
 use super::split::Piece;
 
-/// Returns the detail of the entry that `piece` of `event` becomes, dated `timestamp`.
-pub(super) fn detail(event: &Event, piece: &Piece<'_>, timestamp: Timestamp) -> Json {
+/// Returns the detail of the entry that `piece` of `event` becomes, of `source` and dated
+/// `timestamp`.
+pub(super) fn detail(event: &Event, piece: &Piece<'_>, source: &str, timestamp: Timestamp) -> Json {
     let payload = mend_surrogates(&piece.payload);
     // Our own lines never nest so deep. Others' may, and then their text is all that readers take.
     let too_deep = Json::text_nests_deeper_than(&payload, MAX_DEPTH);
@@ -19,6 +21,10 @@ pub(super) fn detail(event: &Event, piece: &Piece<'_>, timestamp: Timestamp) -> 
             kind: event.kind.as_str(),
             run_id: event.run_id.as_str(),
             seq: event.seq,
+            source: event
+                .source
+                .as_deref()
+                .filter(|said| source == MAIN && !said.is_empty() && *said != MAIN),
             path: Some(event.path.as_str()).filter(|path| !path.is_empty()),
             timestamp: Some(event.timestamp).filter(|happened| *happened != timestamp),
             payload,
@@ -43,6 +49,9 @@ struct About<'a> {
     kind: &'a str,
     run_id: &'a str,
     seq: u64,
+    /// Who did it, where the entry cannot say so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    source: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     path: Option<&'a str>,
     /// When it happened, where the entry has to say something later.

@@ -6,6 +6,8 @@ use quipu_event::{Event, Json, Timestamp};
 pub const MAIN: &str = "main";
 /// What the sources of everybody else begin with.
 const SUBAGENT: &str = "subagent:";
+/// The adapter whose entries are all of one source.
+const ONE_SOURCE: &str = "codex_app_server";
 
 /// One entry of a run's log.
 #[derive(Clone, Debug, PartialEq)]
@@ -83,9 +85,11 @@ impl EntryType {
     }
 }
 
-/// Returns whose entries those of `event` are.
-pub(super) fn source_of(event: &Event) -> String {
+/// Returns whose entries those of `event` are, in a log of `adapter`.
+pub(super) fn source_of(event: &Event, adapter: &str) -> String {
     match event.source.as_deref() {
+        // Its protocol shows no bounds between agents, and readers count on that.
+        _ if adapter == ONE_SOURCE => MAIN.to_owned(),
         None | Some("" | MAIN) => MAIN.to_owned(),
         Some(source) if source.starts_with(SUBAGENT) => source.to_owned(),
         // Whoever else it is, it is not the main agent, and readers know no third kind.

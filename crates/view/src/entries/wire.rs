@@ -135,7 +135,7 @@ struct SummaryWire<'a> {
 }
 
 /// Returns a moment with an offset in numbers, which is all that some readers of ISO 8601 know.
-fn spelled(timestamp: Timestamp) -> String {
+pub(crate) fn spelled(timestamp: Timestamp) -> String {
     let text = Timestamp::from_micros(timestamp.as_micros()).to_string();
     text.strip_suffix('Z').map_or_else(|| text.clone(), |text| format!("{text}+00:00"))
 }

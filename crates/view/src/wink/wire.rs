@@ -1,0 +1,256 @@
+//! The JSON of a debug bundle. The order of keys is that of WINK's own files.
+
+use std::collections::BTreeMap;
+
+use quipu_event::Json;
+use serde::Serialize;
+
+/// What an entry says beyond its envelope: in the shape of its adapter, and our event whole.
+#[derive(Default, Serialize)]
+pub(super) struct Detail<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) sdk_entry: Option<SdkEntry<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) notification: Option<Notification<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) result: Option<&'a Json>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) tool_name: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) tool_call_id: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) status: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) text: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) content: Option<&'a Json>,
+    pub(super) event: Option<&'a Json>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) subtype: Option<&'a str>,
+}
+
+/// A record as Claude's SDK writes it, or one block of it.
+#[derive(Serialize)]
+#[serde(untagged)]
+pub(super) enum SdkEntry<'a> {
+    Message {
+        #[serde(rename = "type")]
+        kind: &'a str,
+        message: SdkMessage<'a>,
+    },
+    Block(SdkBlock<'a>),
+}
+
+#[derive(Serialize)]
+pub(super) struct SdkMessage<'a> {
+    pub(super) role: &'a str,
+    pub(super) content: Vec<SdkBlock<'a>>,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(super) enum SdkBlock<'a> {
+    Text {
+        text: &'a str,
+    },
+    Thinking {
+        thinking: String,
+    },
+    ToolUse {
+        id: &'a str,
+        name: &'a str,
+        input: &'a Json,
+    },
+    ToolResult {
+        tool_use_id: &'a str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        tool_name: Option<&'a str>,
+        content: &'a Json,
+        is_error: bool,
+    },
+    #[serde(untagged)]
+    Foreign(&'a Json),
+}
+
+/// What Codex' app server notifies of, as far as it matters here.
+#[derive(Serialize)]
+#[serde(untagged)]
+pub(super) enum Notification<'a> {
+    Item {
+        item: Item<'a>,
+    },
+    Call {
+        tool: &'a str,
+        #[serde(rename = "callId")]
+        call_id: &'a str,
+        arguments: &'a Json,
+    },
+}
+
+#[derive(Serialize)]
+pub(super) struct Item<'a> {
+    #[serde(rename = "type")]
+    pub(super) kind: &'a str,
+    pub(super) text: String,
+}
+
+/// The facts of a log record that is no entry.
+#[derive(Serialize)]
+#[serde(untagged)]
+pub(super) enum Context<'a> {
+    Start {
+        prompt_name: &'a str,
+        adapter: &'a str,
+    },
+    Stop {
+        prompt_name: &'a str,
+        adapter: &'a str,
+        total_entries: u64,
+        entries_by_source: &'a BTreeMap<String, u64>,
+        entries_by_type: &'a BTreeMap<&'static str, u64>,
+    },
+    Call {
+        tool_name: &'a str,
+        call_id: &'a str,
+        success: bool,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        duration_ms: Option<u64>,
+        arguments: &'a Json,
+        value: &'a Json,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        error_code: Option<&'a str>,
+    },
+    Failure {
+        #[serde(skip_serializing_if = "str::is_empty")]
+        code: &'a str,
+        #[serde(skip_serializing_if = "str::is_empty")]
+        path: &'a str,
+        event_seq: u64,
+    },
+}
+
+/// What a bundle is: everything but its files.
+#[derive(Serialize)]
+pub(super) struct Manifest<'a> {
+    pub(super) format_version: &'static str,
+    pub(super) bundle_id: &'a str,
+    pub(super) created_at: &'a str,
+    pub(super) request: Request<'a>,
+    pub(super) capture: Capture,
+    pub(super) prompt: Prompt<'a>,
+}
+
+#[derive(Serialize)]
+pub(super) struct Request<'a> {
+    pub(super) request_id: &'a str,
+    pub(super) session_id: Option<&'a str>,
+    pub(super) status: &'a str,
+    pub(super) started_at: &'a str,
+    pub(super) ended_at: &'a str,
+}
+
+#[derive(Serialize)]
+pub(super) struct Capture {
+    pub(super) mode: &'static str,
+    pub(super) trigger: &'static str,
+    pub(super) limits_applied: Limits,
+}
+
+#[derive(Serialize)]
+pub(super) struct Limits {
+    pub(super) filesystem_truncated: bool,
+}
+
+#[derive(Serialize)]
+pub(super) struct Prompt<'a> {
+    pub(super) ns: &'a str,
+    pub(super) key: &'a str,
+    pub(super) adapter: &'a str,
+}
+
+#[derive(Serialize)]
+pub(super) struct Integrity<'a> {
+    pub(super) algorithm: &'static str,
+    pub(super) checksums: &'a BTreeMap<String, String>,
+}
+
+#[derive(Serialize)]
+struct Whole<'a> {
+    #[serde(flatten)]
+    manifest: &'a Manifest<'a>,
+    files: Vec<&'a str>,
+    integrity: Integrity<'a>,
+    build: Build,
+}
+
+#[derive(Serialize)]
+struct Build {
+    version: &'static str,
+    commit: &'static str,
+}
+
+impl Manifest<'_> {
+    /// Returns the manifest of a bundle with these files.
+    pub(super) fn to_json(&self, files: Vec<&str>, integrity: Integrity<'_>) -> Json {
+        let build = Build { version: "", commit: "" };
+        encode(&Whole { manifest: self, files, integrity, build })
+    }
+}
+
+/// `metrics.json`. A number that nobody gave is null, never 0.
+#[derive(Serialize)]
+pub(super) struct Metrics<'a> {
+    pub(super) timing: Timing<'a>,
+    pub(super) token_usage: TokenUsage,
+}
+
+#[derive(Serialize)]
+pub(super) struct Timing<'a> {
+    pub(super) started_at: &'a str,
+    pub(super) ended_at: Option<&'a str>,
+    pub(super) duration_ms: Option<u64>,
+}
+
+#[derive(Serialize)]
+pub(super) struct TokenUsage {
+    pub(super) input_tokens: Option<u64>,
+    pub(super) output_tokens: Option<u64>,
+    pub(super) cached_tokens: Option<u64>,
+    pub(super) total_tokens: Option<u64>,
+    pub(super) prompt_count: u64,
+}
+
+/// `run_context.json`.
+#[derive(Serialize)]
+pub(super) struct RunContext<'a> {
+    pub(super) run_id: &'a str,
+    pub(super) request_id: &'a str,
+    pub(super) session_id: Option<&'a str>,
+    pub(super) attempt: u64,
+    pub(super) worker_id: &'a str,
+    pub(super) trace_id: Option<&'a str>,
+    pub(super) span_id: Option<&'a str>,
+}
+
+/// `error.json`.
+#[derive(Serialize)]
+pub(super) struct Failure<'a> {
+    #[serde(rename = "type")]
+    pub(super) kind: &'a str,
+    pub(super) message: &'a str,
+    pub(super) traceback: [&'a str; 0],
+}
+
+/// `request/input.json`.
+#[derive(Serialize)]
+pub(super) struct Input<'a> {
+    pub(super) run_id: &'a str,
+    pub(super) name: &'a str,
+    pub(super) kind: &'a str,
+    pub(super) inputs: Option<&'a Json>,
+}
+
+pub(super) fn encode(value: &impl Serialize) -> Json {
+    // Every key is text, so there is nothing to fail.
+    serde_json::to_string(value).map_or_else(|_| Json::null(), |text| Json::from_valid(&text))
+}
