@@ -66,6 +66,7 @@ pub mod entries;
 mod files;
 mod kgent;
 mod flow_studio;
+pub mod markdown;
 mod path;
 mod reading;
 pub mod summary;
@@ -78,6 +79,7 @@ pub use entries::{Entries, Entry, EntryOptions, EntryType, TranscriptSummary, re
 pub use files::{FileTree, FileView, Losses, Shelf};
 pub use kgent::{KgentOptions, KgentView};
 pub use flow_studio::FlowStudioView;
+pub use markdown::MarkdownView;
 pub use summary::Summary;
 pub use transcript::TranscriptView;
 pub use tree::{RunTree, TreeBuilder};
