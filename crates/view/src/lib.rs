@@ -32,6 +32,11 @@
 //! - Any sequence of events makes a sound kgent folder.
 //! - Every event has a place in the kgent layout or is counted.
 //! - Nothing that anybody wrote changes the sections of the kgent transcript.
+//! - A figure says how it was obtained.
+//! - What is not known is never shown as zero.
+//! - A reported cost is not priced again.
+//! - Usage is priced with the prices of its day.
+//! - A receipt does not grow with the iterations of a loop.
 //!
 //! # What it refuses to do
 //!
@@ -68,7 +73,9 @@ mod kgent;
 mod flow_studio;
 pub mod markdown;
 mod path;
+pub mod price;
 mod reading;
+pub mod receipt;
 pub mod summary;
 mod transcript;
 pub mod tree;
@@ -80,6 +87,8 @@ pub use files::{FileTree, FileView, Losses, Shelf};
 pub use kgent::{KgentOptions, KgentView};
 pub use flow_studio::FlowStudioView;
 pub use markdown::MarkdownView;
+pub use price::PriceTable;
+pub use receipt::{Receipt, ReceiptBuilder};
 pub use summary::Summary;
 pub use transcript::TranscriptView;
 pub use tree::{RunTree, TreeBuilder};

@@ -7,6 +7,7 @@
 //! - `summary`: counts, durations, tokens
 //! - `activity`: what a run is doing
 //! - `kgent`: that layout of files
+//! - `price`, `receipt`: what runs cost
 //! - `robustness`: whatever a line may hold
 
 mod all {
@@ -15,6 +16,8 @@ mod all {
     mod foreign;
     mod join;
     mod kgent;
+    mod price;
+    mod receipt;
     mod render;
     mod robustness;
     mod structure;

@@ -1,0 +1,95 @@
+//! A price list as it stands in its file. Prices are read digit by digit, never as fractions.
+
+use quipu_event::{Json, Timestamp};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::value::RawValue;
+
+use super::amount::Amount;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SheetWire {
+    pub(super) version: String,
+    #[serde(rename = "currency", default)]
+    _currency: Dollars,
+    pub(super) prices: Vec<EntryWire>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct EntryWire {
+    pub(super) models: Vec<String>,
+    pub(super) from: Option<Day>,
+    pub(super) until: Option<Day>,
+    pub(super) input: Option<Rate>,
+    pub(super) output: Option<Rate>,
+    pub(super) cache_read: Option<Rate>,
+    pub(super) cache_write: Option<Rate>,
+    pub(super) above: Option<AboveWire>,
+    /// For whoever reads the file.
+    #[serde(rename = "note", default)]
+    _note: Option<String>,
+    /// For whoever checks the file.
+    #[serde(rename = "source", default)]
+    _source: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct AboveWire {
+    pub(super) prompt: u64,
+    pub(super) input: Option<Rate>,
+    pub(super) output: Option<Rate>,
+    pub(super) cache_read: Option<Rate>,
+    pub(super) cache_write: Option<Rate>,
+}
+
+/// The one currency that is understood.
+#[derive(Default)]
+struct Dollars;
+
+/// Dollars for a million tokens.
+pub(super) struct Rate(pub(super) Amount);
+
+/// A day in UTC: its first moment.
+pub(super) struct Day(pub(super) Timestamp);
+
+impl<'de> Deserialize<'de> for Dollars {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        match String::deserialize(deserializer)?.as_str() {
+            "USD" => Ok(Dollars),
+            other => Err(D::Error::custom(format!("currency is {other:?}: expected USD"))),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Rate {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let raw = <&RawValue>::deserialize(deserializer)?.get();
+        Amount::parse(raw.trim_matches('"')).filter(|rate| rate.is_a_price()).map(Rate).ok_or_else(
+            || {
+                let expected = "expected dollars for a million tokens, such as 1.25";
+                D::Error::custom(format!("{raw} is no price: {expected}"))
+            },
+        )
+    }
+}
+
+impl<'de> Deserialize<'de> for Day {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let moment = (text.len() == "2026-01-31".len())
+            .then(|| Timestamp::parse(&format!("{text}T00:00:00Z")).ok())
+            .flatten();
+        let expected = || D::Error::custom(format!("{text:?} is no day: expected 2026-01-31"));
+        moment.map(Day).ok_or_else(expected)
+    }
+}
+
+impl Serialize for Amount {
+    /// Writes the exact sum as a number.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Json::serialize_valid(&self.decimal(), serializer)
+    }
+}

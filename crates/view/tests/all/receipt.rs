@@ -1,0 +1,324 @@
+//! What runs cost, and how each figure was obtained.
+
+use std::sync::Arc;
+
+use quipu_event::{Event, RunId};
+use quipu_view::price::{PriceSheet, PriceTable};
+use quipu_view::receipt::{Cost, How, Receipt, ReceiptBuilder, ReceiptOptions, StepReceipt, join};
+use serde_json::json;
+
+use super::transcript::events;
+
+const LIST: &str = r#"{"version": "test", "prices": [{"models": ["m", "n"], "input": 1, "output": 10, "cache_read": 0.1}]}"#;
+
+fn receipt_of(events: &[Event], options: ReceiptOptions) -> Receipt {
+    let table = Arc::new(PriceTable::from(PriceSheet::parse(LIST).unwrap()));
+    let mut builder = ReceiptBuilder::new(table, options);
+    events.iter().for_each(|event| builder.add(event));
+    builder.finish().expect("a test's run has events")
+}
+
+fn receipt(lines: &str) -> Receipt {
+    receipt_of(&events(lines), ReceiptOptions::default())
+}
+
+fn each(lines: &str) -> Receipt {
+    receipt_of(&events(lines), ReceiptOptions { each: true, ..ReceiptOptions::default() })
+}
+
+fn cost(receipt: &Receipt) -> Cost {
+    receipt.own().total().cost
+}
+
+fn told(cost: &Cost) -> (Option<String>, String) {
+    (cost.known().map(|known| known.decimal()), cost.how_words())
+}
+
+fn step<'a>(receipt: &'a Receipt, path: &str) -> &'a StepReceipt {
+    receipt.steps.iter().find(|step| step.path == path).expect("a step of that path")
+}
+
+#[test]
+fn a_figure_says_how_it_was_obtained() {
+    let reported = r#"{"type":"usage","payload":{"model":"m","input_tokens":5,"output_tokens":5,"cost_usd":0.25}}"#;
+    let priced =
+        r#"{"type":"usage","payload":{"model":"m","input_tokens":1000000,"output_tokens":0}}"#;
+    let unknown =
+        r#"{"type":"usage","payload":{"model":"strange","input_tokens":5,"output_tokens":5}}"#;
+    let cases = [
+        (vec![reported], Some("0.25"), "reported", "$0.2500"),
+        (vec![priced], Some("1"), "priced", "$1.00"),
+        (vec![unknown], None, "unknown", "unknown"),
+        (vec![reported, priced], Some("1.25"), "reported + priced", "$1.25"),
+        (vec![reported, unknown], Some("0.25"), "reported + unknown", "≥ $0.2500"),
+        (vec![unknown, priced, reported], Some("1.25"), "reported + priced + unknown", "≥ $1.25"),
+    ];
+    for (lines, known, how, figure) in cases {
+        let cost = cost(&receipt(&lines.join("\n")));
+        assert_eq!(told(&cost), (known.map(str::to_owned), how.to_owned()), "{lines:?}");
+        assert_eq!(cost.figure().as_deref(), Some(figure));
+    }
+}
+
+#[test]
+fn what_is_not_known_is_never_shown_as_zero() {
+    let cases = [
+        r#"{"type":"usage","payload":{"input_tokens":5,"output_tokens":5}}"#,
+        r#"{"type":"usage","payload":{"model":"<synthetic>","input_tokens":5,"output_tokens":5}}"#,
+        r#"{"type":"usage","payload":{"model":"m"}}"#,
+        r#"{"type":"usage","payload":{"model":"m","reasoning_tokens":4}}"#,
+        r#"{"type":"usage","payload":{"model":"","cache_write_tokens":4}}"#,
+        r#"{"type":"usage","payload":{"model":"strange","output_tokens":5,"cost_usd":-1.5}}"#,
+    ];
+    for line in cases {
+        let receipt = receipt(line);
+        assert_eq!(cost(&receipt).how(), [How::Unknown], "{line}");
+        assert_eq!(cost(&receipt).figure().as_deref(), Some("unknown"), "{line}");
+        let told = serde_json::to_value(&receipt).unwrap();
+        assert_eq!(told["total"]["cost"]["usd"], json!(null), "{line}");
+        assert_eq!(told["total"]["cost"]["is_complete"], json!(false), "{line}");
+    }
+    let nothing = receipt(r#"{"type":"step.started","path":"a"}"#);
+    assert_eq!((cost(&nothing).figure(), cost(&nothing).how()), (None, vec![]));
+    assert_eq!(serde_json::to_value(&nothing).unwrap()["total"]["cost"], json!(null));
+    assert_eq!(serde_json::to_value(&nothing).unwrap()["total"]["tokens"], json!({}));
+}
+
+#[test]
+fn a_price_of_output_alone_is_not_the_whole_price() {
+    let output = r#"{"type":"usage","payload":{"model":"m","output_tokens":100000}}"#;
+    assert_eq!(told(&cost(&receipt(output))), (Some("1".into()), "priced + unknown".into()));
+    // Some providers tell input and output in events of their own.
+    let input = r#"{"type":"usage","payload":{"model":"m","input_tokens":1000000}}"#;
+    let both = receipt(&[output, input].join("\n"));
+    assert_eq!(told(&cost(&both)), (Some("2".into()), "priced".into()));
+}
+
+#[test]
+fn a_reported_cost_is_not_priced_again() {
+    let message = r#"{"type":"usage","payload":{"model":"m","input_tokens":9000000,"output_tokens":1,"scope":"message"}}"#;
+    let alone = r#"{"type":"usage","payload":{"model":"m","scope":"session","cost_usd":0.5}}"#;
+    for lines in [[message, alone], [alone, message]] {
+        let receipt = receipt(&lines.join("\n"));
+        assert_eq!(told(&cost(&receipt)), (Some("0.5".into()), "reported".into()));
+        assert_eq!(receipt.own().total().tokens.input_tokens, Some(9_000_000));
+    }
+    // A bill by model that names its cost once.
+    let bill = r#"
+        {"type":"usage","payload":{"model":"m","input_tokens":9000000,"output_tokens":1,"scope":"session","cost_usd":0.5}}
+        {"type":"usage","payload":{"model":"n","input_tokens":9000000,"output_tokens":1,"scope":"session"}}
+    "#;
+    assert_eq!(told(&cost(&receipt(bill))), (Some("0.5".into()), "reported".into()));
+    // What came after a bill is not covered by it.
+    let after = format!("{bill}\n{{\"type\":\"system\"}}\n{message}");
+    assert_eq!(told(&cost(&receipt(&after))), (Some("9.50001".into()), "reported + priced".into()));
+}
+
+#[test]
+fn a_session_that_names_its_cost_at_its_end_is_not_priced() {
+    let lines = r#"
+        {"type":"run.started","payload":{"name":"s","kind":"session","agent":{"provider":"grok","model":"m"}}}
+        {"type":"usage","payload":{"input_tokens":1000000,"output_tokens":0,"scope":"turn"}}
+        {"type":"run.completed","payload":{"status":"succeeded","result":{"cost_usd":0.125}}}
+    "#;
+    assert_eq!(told(&cost(&receipt(lines))), (Some("0.125".into()), "reported".into()));
+    // Where usage events name costs, the sum at the end only repeats them.
+    let repeated = lines.replace("\"scope\"", "\"cost_usd\":0.125,\"scope\"");
+    assert_eq!(told(&cost(&receipt(&repeated))), (Some("0.125".into()), "reported".into()));
+}
+
+#[test]
+fn usage_that_names_no_model_is_of_the_model_of_its_agent() {
+    let lines = r#"
+        {"type":"run.started","payload":{"name":"w","agent":{"provider":"p","model":"strange"}}}
+        {"type":"step.started","path":"a","payload":{"kind":"agent","agent":{"provider":"codex","model":"m"}}}
+        {"type":"usage","path":"a","payload":{"input_tokens":1000000,"output_tokens":0}}
+        {"type":"step.completed","path":"a","payload":{"status":"succeeded","duration_ms":7}}
+    "#;
+    let receipt = receipt(lines);
+    let row = step(&receipt, "a");
+    assert_eq!(told(&row.bill.total().cost), (Some("1".into()), "priced".into()));
+    assert_eq!((row.agent.as_deref(), row.duration_ms), (Some("codex"), Some(7)));
+    assert_eq!(receipt.prices.iter().collect::<Vec<_>>(), ["test"]);
+}
+
+#[test]
+fn usage_belongs_to_the_step_at_its_path() {
+    let lines = r#"
+        {"type":"step.started","path":"fan","payload":{"kind":"parallel"}}
+        {"type":"step.started","path":"fan.a","payload":{"kind":"agent"}}
+        {"type":"step.started","path":"fan.b","payload":{"kind":"agent"}}
+        {"type":"usage","path":"fan.b","payload":{"model":"m","input_tokens":2000000,"output_tokens":0}}
+        {"type":"usage","path":"fan.a","payload":{"model":"m","input_tokens":1000000,"output_tokens":0}}
+        {"type":"usage","path":"fan.a","source":"subagent:x","payload":{"model":"n","input_tokens":4000000,"output_tokens":0}}
+        {"type":"usage","payload":{"model":"m","input_tokens":8000000,"output_tokens":0}}
+        {"type":"step.completed","path":"fan.a","payload":{"status":"succeeded"}}
+        {"type":"step.completed","path":"fan.b","payload":{"status":"failed","error":"no"}}
+        {"type":"step.completed","path":"fan","payload":{"status":"failed"}}
+    "#;
+    let receipt = receipt(lines);
+    let known = |path: &str| step(&receipt, path).bill.total().cost.known().map(|a| a.decimal());
+    assert_eq!(known("fan"), None);
+    assert_eq!((known("fan.a").as_deref(), known("fan.b").as_deref()), (Some("5"), Some("2")));
+    assert_eq!(receipt.outside.total().cost.known().unwrap().decimal(), "8");
+    assert_eq!(cost(&receipt).known().unwrap().decimal(), "15");
+    assert_eq!(receipt.with_steps_inside()["fan"].cost.known().unwrap().decimal(), "7");
+    let a = step(&receipt, "fan.a").bill.by_speaker();
+    let speakers: Vec<_> = a.keys().copied().collect();
+    assert_eq!(speakers, [(None, Some("m")), (Some("subagents"), Some("n"))]);
+    let full = each(lines);
+    let a = step(&full, "fan.a").bill.by_speaker();
+    assert!(a.contains_key(&(Some("subagent:x"), Some("n"))), "{a:?}");
+}
+
+#[test]
+fn iterations_and_attempts_are_added_up_or_told_each() {
+    let lines = r#"
+        {"type":"step.started","path":"each","payload":{"kind":"for_each"}}
+        {"type":"step.started","path":"each[0].check","payload":{"kind":"agent","attempt":1}}
+        {"type":"usage","path":"each[0].check","payload":{"model":"m","input_tokens":1000000,"output_tokens":0}}
+        {"type":"step.completed","path":"each[0].check","payload":{"attempt":1,"status":"failed","error":"no","duration_ms":5}}
+        {"type":"step.started","path":"each[0].check","payload":{"kind":"agent","attempt":2}}
+        {"type":"usage","path":"each[0].check","payload":{"model":"m","input_tokens":2000000,"output_tokens":0}}
+        {"type":"step.completed","path":"each[0].check","payload":{"attempt":2,"status":"succeeded","duration_ms":7}}
+        {"type":"step.started","path":"each[1].check","payload":{"kind":"agent","attempt":1}}
+        {"type":"usage","path":"each[1].check","payload":{"model":"m","input_tokens":4000000,"output_tokens":0}}
+    "#;
+    let receipt = receipt(lines);
+    let check = step(&receipt, "each[*].check");
+    assert_eq!((check.times, check.attempts, check.open()), (2, 3, 1));
+    assert_eq!(check.ended.len(), 1, "the attempt that succeeded decides: {check:?}");
+    assert_eq!((check.duration_ms, check.status()), (Some(12), None));
+    assert_eq!(check.bill.total().cost.known().unwrap().decimal(), "7");
+    let full = each(lines);
+    let told: Vec<_> = full
+        .steps
+        .iter()
+        .skip(1)
+        .map(|step| {
+            let cost = step.bill.total().cost.known().unwrap().decimal();
+            (step.path.as_str(), step.attempt, cost)
+        })
+        .collect();
+    let expected = [
+        ("each[0].check", Some(1), "1".to_owned()),
+        ("each[0].check", Some(2), "2".to_owned()),
+        ("each[1].check", Some(1), "4".to_owned()),
+    ];
+    assert_eq!(told, expected);
+}
+
+#[test]
+fn a_receipt_does_not_grow_with_the_iterations_of_a_loop() {
+    let iteration = |n: u64| {
+        format!(
+            r#"{{"type":"step.started","path":"each[{n}].check","payload":{{"kind":"agent","attempt":1}}}}
+               {{"type":"usage","path":"each[{n}].check","source":"subagent:{n}","payload":{{"model":"m","input_tokens":1,"output_tokens":1}}}}
+               {{"type":"step.completed","path":"each[{n}].check","payload":{{"attempt":1,"status":"succeeded"}}}}"#
+        )
+    };
+    let lines: Vec<String> = (0..1000).map(iteration).collect();
+    let receipt = receipt(&lines.join("\n"));
+    assert_eq!(receipt.steps.len(), 1);
+    assert_eq!((receipt.steps[0].times, receipt.steps[0].bill.parts.len()), (1000, 1));
+}
+
+#[test]
+fn a_circle_of_runs_is_paid_once() {
+    let calling = |child: &str| {
+        format!(
+            r#"{{"type":"step.call_workflow.started","child_run_id":"{child}","path":"call","payload":{{"kind":"call_workflow"}}}}
+               {{"type":"usage","path":"ask","payload":{{"model":"m","input_tokens":1000000,"output_tokens":0}}}}"#
+        )
+    };
+    let run = |id: &str, child: &str| {
+        let mut events = events(&calling(child));
+        events.iter_mut().for_each(|event| event.run_id = RunId::parse(id).unwrap());
+        receipt_of(&events, ReceiptOptions::default())
+    };
+    let root = join(run("a", "b"), &mut |id| match id.as_str() {
+        "b" => Some(run("b", "c")),
+        "c" => Some(run("c", "a")),
+        _ => None,
+    });
+    assert_eq!(root.called.len(), 2);
+    assert_eq!(told(&cost(&root)), (Some("1".into()), "priced".into()));
+    assert_eq!(told(&root.with_called().total().cost), (Some("3".into()), "priced".into()));
+    let lost = join(run("a", "gone"), &mut |_| None);
+    let whole = lost.with_called().total().cost;
+    assert_eq!(told(&whole), (Some("1".into()), "priced + unknown".into()));
+}
+
+#[test]
+fn runs_told_in_the_file_of_their_caller_are_receipts_beside_it() {
+    let receipt = receipt(
+        r#"
+        {"run_id":"up","type":"step.call_workflow.started","child_run_id":"down","path":"call"}
+        {"run_id":"down","type":"usage","payload":{"model":"m","input_tokens":1000000,"output_tokens":0}}
+        {"run_id":"other","type":"usage","payload":{"model":"m","input_tokens":2000000,"output_tokens":0}}
+        {"run_id":"up","type":"step.call_workflow.started","child_run_id":"elsewhere","path":"call2"}
+    "#,
+    );
+    let called: Vec<_> =
+        receipt.called.iter().map(|run| (run.run_id.as_str(), run.path.as_str())).collect();
+    assert_eq!(called, [("down", "call"), ("other", "")]);
+    assert_eq!(receipt.with_called().total().cost.known().unwrap().decimal(), "3");
+    let asked = join(receipt, &mut |id| {
+        assert_eq!(id.as_str(), "elsewhere");
+        None
+    });
+    assert_eq!(asked.with_called().lacking_runs, 1);
+}
+
+#[test]
+fn usage_can_be_limited_to_a_stretch_of_time() {
+    let line = |day: u32| {
+        format!(
+            r#"{{"type":"usage","timestamp":"2026-01-0{day}T00:00:00Z","payload":{{"model":"m","input_tokens":1000000,"output_tokens":0}}}}"#
+        )
+    };
+    let events = events(&[line(1), line(2), line(3)].join("\n"));
+    let at = |day: &str| Some(quipu_event::Timestamp::parse(day).unwrap());
+    let options = ReceiptOptions {
+        each: false,
+        since: at("2026-01-02T00:00:00Z"),
+        until: at("2026-01-03T00:00:00Z"),
+    };
+    let receipt = receipt_of(&events, options);
+    let days: Vec<_> = receipt.own().parts.keys().map(|key| key.day.to_string()).collect();
+    assert_eq!(days, ["2026-01-02"]);
+}
+
+#[test]
+fn a_call_told_as_a_step_and_as_a_call_is_one_row_once() {
+    let receipt = receipt(
+        r#"
+        {"type":"step.started","path":"call","payload":{"kind":"call_workflow","attempt":1}}
+        {"type":"step.call_workflow.started","child_run_id":"c","path":"call","payload":{"attempt":1}}
+        {"type":"step.call_workflow.completed","child_run_id":"c","path":"call","payload":{"status":"failed"}}
+        {"type":"step.completed","path":"call","payload":{"attempt":1,"status":"failed"}}
+        {"type":"step.completed","path":"lost","payload":{"status":"skipped"}}
+        {"type":"step.completed","path":"odd","payload":7}
+    "#,
+    );
+    let call = step(&receipt, "call");
+    assert_eq!((call.times, call.attempts, call.open()), (1, 1, 0));
+    assert_eq!(receipt.calls.len(), 1);
+    assert_eq!(step(&receipt, "lost").status().unwrap().as_str(), "skipped");
+    assert_eq!((step(&receipt, "odd").times, receipt.undecoded), (1, 1));
+}
+
+#[test]
+fn foreign_loops_are_added_up_too() {
+    let receipt = receipt(
+        r#"
+        {"type":"step.started","path":"loop:0/log","payload":null}
+        {"type":"step.completed","path":"loop:0/log","payload":null}
+        {"type":"step.started","path":"loop:1/log","payload":null}
+        {"type":"usage","path":"loop:1/log","payload":{"model":"m","input_tokens":1000000,"output_tokens":0}}
+    "#,
+    );
+    assert_eq!(receipt.steps.len(), 1);
+    assert_eq!((receipt.steps[0].path.as_str(), receipt.steps[0].times), ("loop[*].log", 2));
+    assert_eq!(receipt.steps[0].bill.total().cost.known().unwrap().decimal(), "1");
+}
