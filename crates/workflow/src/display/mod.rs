@@ -1,14 +1,18 @@
 //! What a person watching a run sees, as data: a terminal draws it, `--json` prints it.
 
 mod nested;
+mod output_lines;
 mod project;
+mod retelling;
 mod wire;
 
 use quipu_event::payload::Status;
 
 use crate::engine::Occurrence;
-pub use nested::Nested;
+pub use nested::{Nested, below};
+pub(crate) use output_lines::{OutputLines, whole_characters};
 pub(crate) use project::Projector;
+pub use retelling::Retelling;
 pub use wire::json_line;
 
 /// Something that a person watches a run through.
@@ -62,6 +66,13 @@ pub enum DisplayEvent {
         /// `stdout` or `stderr`.
         stream: &'static str,
         /// What, whole lines where possible.
+        text: String,
+    },
+    /// An agent was asked something outside of every step: by a person, in a session.
+    Prompt {
+        /// Where.
+        at: Occurrence,
+        /// What.
         text: String,
     },
     /// An agent said something.

@@ -18,23 +18,23 @@ impl Nested {
     pub fn new(outer: Arc<dyn Display>, below: StepPath) -> Nested {
         Nested { outer, below }
     }
-
-    fn inside(&self, at: &mut Occurrence) {
-        at.path = match at.path.is_root() {
-            true => self.below.clone(),
-            false => self.below.child(at.path.as_str()),
-        };
-    }
 }
 
 impl Display for Nested {
     fn show(&self, event: &DisplayEvent) {
-        let mut event = event.clone();
-        if let Some(at) = place(&mut event) {
-            self.inside(at);
-        }
-        self.outer.show(&event);
+        self.outer.show(&below(&self.below, event.clone()));
     }
+}
+
+/// Returns an event of a called run as it is seen below the step at `step`.
+pub fn below(step: &StepPath, mut event: DisplayEvent) -> DisplayEvent {
+    if let Some(at) = place(&mut event) {
+        at.path = match at.path.is_root() {
+            true => step.clone(),
+            false => step.child(at.path.as_str()),
+        };
+    }
+    event
 }
 
 fn place(event: &mut DisplayEvent) -> Option<&mut Occurrence> {
@@ -44,6 +44,7 @@ fn place(event: &mut DisplayEvent) -> Option<&mut Occurrence> {
         DisplayEvent::StepStarted { at, .. }
         | DisplayEvent::Iteration { at, .. }
         | DisplayEvent::Output { at, .. }
+        | DisplayEvent::Prompt { at, .. }
         | DisplayEvent::Text { at, .. }
         | DisplayEvent::Thinking { at, .. }
         | DisplayEvent::ToolUse { at, .. }

@@ -1,11 +1,11 @@
-//! What a draft looks like to whoever watches: the same with recording on or off.
+//! What an event looks like to whoever watches: the same while it happens and when it is read back.
 //!
-//! It knows only what drafts say, and which texts were already shown in pieces.
+//! It knows only what events say, and which texts were already shown in pieces.
 
 use std::collections::HashMap;
 
 use quipu_event::payload::{Message, Payload, Status, System, ToolStatus};
-use quipu_event::{BlockContent, ContentBlock, Draft, Json, RunId, StepPath};
+use quipu_event::{BlockContent, ContentBlock, Draft, Event, Json, Kind, Purpose, RunId, StepPath};
 
 use super::DisplayEvent;
 use crate::engine::Occurrence;
@@ -17,7 +17,31 @@ const ARGUMENT_SHOWN: usize = 40;
 /// The arguments that tell most, the most telling first.
 const TELLING: &[&str] = &["file_path", "path", "command", "cmd", "query", "pattern", "url"];
 
-/// Turns drafts into what is seen of them.
+/// Something that happened, whether it is about to be recorded or was.
+#[derive(Clone, Copy)]
+pub(crate) struct Happened<'a> {
+    kind: &'a Kind,
+    payload: &'a Json,
+    path: &'a StepPath,
+    iteration: u64,
+    source: Option<&'a str>,
+}
+
+impl<'a> From<&'a Draft> for Happened<'a> {
+    fn from(draft: &'a Draft) -> Self {
+        let Draft { kind, payload, path, iteration, source, .. } = draft;
+        Happened { kind, payload, path, iteration: *iteration, source: source.as_deref() }
+    }
+}
+
+impl<'a> From<&'a Event> for Happened<'a> {
+    fn from(event: &'a Event) -> Self {
+        let Event { kind, payload, path, iteration, source, .. } = event;
+        Happened { kind, payload, path, iteration: *iteration, source: source.as_deref() }
+    }
+}
+
+/// Turns events into what is seen of them.
 pub(crate) struct Projector {
     run: RunId,
     /// Which attempt is under way where: most events do not say it themselves.
@@ -38,36 +62,37 @@ impl Projector {
         }
     }
 
-    /// Returns what is to be seen of `draft`.
-    pub(crate) fn project(&mut self, draft: &Draft) -> Vec<DisplayEvent> {
-        match Payload::decode(&draft.kind, &draft.payload) {
-            Ok(payload) => self.show(draft, payload),
+    /// Returns what is to be seen of something that happened.
+    pub(crate) fn project<'a>(&mut self, happened: impl Into<Happened<'a>>) -> Vec<DisplayEvent> {
+        let happened = happened.into();
+        match Payload::decode(happened.kind, happened.payload) {
+            Ok(payload) => self.show(happened, payload),
             // What cannot be read is recorded all the same; there is nothing to see.
             Err(_) => Vec::new(),
         }
     }
 
-    fn show(&mut self, draft: &Draft, payload: Payload) -> Vec<DisplayEvent> {
+    fn show(&mut self, happened: Happened<'_>, payload: Payload) -> Vec<DisplayEvent> {
         match payload {
             Payload::RunStarted(started) => {
                 vec![DisplayEvent::RunStarted { run: self.run.to_string(), name: started.name }]
             }
             Payload::StepStarted(started) => {
-                self.attempts.insert(draft.path.clone(), started.attempt.unwrap_or(1));
+                self.attempts.insert(happened.path.clone(), started.attempt.unwrap_or(1));
                 let detail = started
                     .agent
                     .as_ref()
                     .and_then(|agent| agent.label().map(str::to_owned))
                     .or_else(|| first_command(started.blocks.as_deref()))
-                    .or_else(|| named_fact(&draft.payload, &["workflow", "operation"]));
-                let (at, name, kind) = (self.at(draft), started.name, started.kind);
+                    .or_else(|| named_fact(happened.payload, &["workflow", "operation"]));
+                let (at, name, kind) = (self.at(happened), started.name, started.kind);
                 vec![DisplayEvent::StepStarted { at, name, kind, detail }]
             }
             Payload::StepCompleted(completed) => {
-                let mut at = self.at(draft);
+                let mut at = self.at(happened);
                 at.attempt = completed.attempt.unwrap_or(at.attempt);
-                self.attempts.remove(&draft.path);
-                self.streamed.remove(&draft.path);
+                self.attempts.remove(happened.path);
+                self.streamed.remove(happened.path);
                 vec![DisplayEvent::StepCompleted {
                     at,
                     name: completed.name,
@@ -87,14 +112,18 @@ impl Projector {
                     .and_then(|result| named_fact(result, &["message"])),
                 duration_ms: completed.duration_ms.unwrap_or_default(),
             }],
-            said => self.show_said(draft, said),
+            said => self.show_said(happened, said),
         }
     }
 
-    fn show_said(&mut self, draft: &Draft, payload: Payload) -> Vec<DisplayEvent> {
-        let at = self.at(draft);
+    fn show_said(&mut self, happened: Happened<'_>, payload: Payload) -> Vec<DisplayEvent> {
+        let at = self.at(happened);
         match payload {
             Payload::Message(message) if message.role == "assistant" => self.message(at, message),
+            // What a step asks stands in its workflow; what a person says stands nowhere else.
+            Payload::Message(message) if !self.attempts.contains_key(happened.path) => {
+                asked(at, message).into_iter().collect()
+            }
             Payload::ToolCall(call) => vec![DisplayEvent::ToolUse {
                 at,
                 id: call.call_id,
@@ -147,12 +176,19 @@ impl Projector {
         seen
     }
 
-    fn at(&self, draft: &Draft) -> Occurrence {
-        Occurrence {
-            path: draft.path.clone(),
-            iteration: draft.iteration,
-            attempt: self.attempts.get(&draft.path).copied().unwrap_or(1),
-        }
+    /// Returns where something happened. Who speaks in a session that has no steps is a place too.
+    fn at(&self, happened: Happened<'_>) -> Occurrence {
+        let path = match happened.source {
+            Some(source) if happened.path.is_root() => StepPath::from(source),
+            _ => happened.path.clone(),
+        };
+        let attempt = self.attempt(&path);
+        Occurrence { path, iteration: happened.iteration, attempt }
+    }
+
+    /// Returns which attempt is under way at `path`.
+    pub(crate) fn attempt(&self, path: &StepPath) -> u32 {
+        self.attempts.get(path).copied().unwrap_or(1)
     }
 }
 
@@ -169,6 +205,16 @@ fn unseen(at: &Occurrence, text: String, streamed: &mut &str) -> Option<DisplayE
         }
         _ => Some(DisplayEvent::Text { at: at.clone(), text, delta: false }),
     }
+}
+
+/// Returns what a message asks of an agent, without what its program adds by itself.
+fn asked(at: Occurrence, message: Message) -> Option<DisplayEvent> {
+    let texts = message.blocks.into_iter().filter_map(|block| match block.content {
+        BlockContent::Text { text } if block.purpose != Some(Purpose::SystemPrompt) => Some(text),
+        _ => None,
+    });
+    let text = texts.collect::<Vec<_>>().join("\n");
+    (!text.trim().is_empty()).then_some(DisplayEvent::Prompt { at, text })
 }
 
 /// Returns what is to be seen of a `system` event; most are not for watching.

@@ -40,6 +40,12 @@ enum Wire<'a> {
         stream: &'a str,
         text: &'a str,
     },
+    #[serde(rename = "agent.prompt")]
+    Prompt {
+        #[serde(flatten)]
+        at: At<'a>,
+        text: &'a str,
+    },
     #[serde(rename = "agent.text")]
     Text {
         #[serde(flatten)]
@@ -127,6 +133,7 @@ impl<'a> Wire<'a> {
         match event {
             Event::Output { at, stream, text } => Wire::Output { at: at.into(), stream, text },
             Event::Text { at, text, delta } => Wire::Text { at: at.into(), text, delta: *delta },
+            Event::Prompt { at, text } => Wire::Prompt { at: at.into(), text },
             Event::Thinking { at, text } => Wire::Thinking { at: at.into(), text },
             Event::ToolUse { at, id, name, argument } => {
                 Wire::ToolUse { at: at.into(), id, name, argument: argument.as_deref() }

@@ -5,7 +5,7 @@
 use quipu_event::Draft;
 use serde_json::json;
 
-use crate::display::DisplayEvent;
+use crate::display::{DisplayEvent, OutputLines, whole_characters};
 use crate::engine::Occurrence;
 use crate::scribe::Scribe;
 
@@ -15,9 +15,6 @@ pub(super) const LIMIT: u64 = 1 << 20;
 /// The most bytes that one event holds of a stream.
 const PIECE: usize = 64 * 1024;
 
-/// The longest part of a line that is shown without waiting for its end.
-const LONGEST_SHOWN: usize = 8 * 1024;
-
 /// One output stream of a command.
 pub(super) struct Keeper<'a> {
     scribe: &'a dyn Scribe,
@@ -25,8 +22,7 @@ pub(super) struct Keeper<'a> {
     stream: &'static str,
     limit: usize,
     kept: Vec<u8>,
-    /// What has not been shown yet: an unfinished line.
-    line: Vec<u8>,
+    lines: OutputLines,
     spill: Option<Spill>,
 }
 
@@ -51,12 +47,21 @@ impl<'a> Keeper<'a> {
         limit: u64,
     ) -> Keeper<'a> {
         let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-        Keeper { scribe, at, stream, limit, kept: Vec::new(), line: Vec::new(), spill: None }
+        Keeper {
+            scribe,
+            at,
+            stream,
+            limit,
+            kept: Vec::new(),
+            lines: OutputLines::default(),
+            spill: None,
+        }
     }
 
     /// Takes the next bytes.
     pub(super) fn take(&mut self, bytes: &[u8]) {
-        self.show(bytes);
+        let lines = self.lines.take(bytes);
+        self.show(lines);
         let room = self.limit - self.kept.len();
         if bytes.len() > room && self.spill.is_none() {
             // From here on the transcript has all of it, what is kept included.
@@ -71,9 +76,8 @@ impl<'a> Keeper<'a> {
 
     /// Ends the stream.
     pub(super) fn finish(mut self) -> Kept {
-        if !self.line.is_empty() {
-            self.show_bytes(0, self.line.len());
-        }
+        let rest = self.lines.finish();
+        self.show(rest);
         let truncated = self.spill.is_some();
         let mut kept = std::mem::take(&mut self.kept);
         if truncated {
@@ -112,34 +116,11 @@ impl<'a> Keeper<'a> {
         spill.pending.drain(..from);
     }
 
-    /// Shows each line that is whole, and of longer ones each part that is long enough: what is shown
-    /// depends on what was written, and not on how it happened to arrive.
-    fn show(&mut self, bytes: &[u8]) {
-        self.line.extend_from_slice(bytes);
-        let mut from = 0;
-        while let Some(length) = shown_at_once(&self.line[from..]) {
-            self.show_bytes(from, from + length);
-            from += length;
+    fn show(&self, lines: impl IntoIterator<Item = String>) {
+        for text in lines {
+            let (at, stream) = (self.at.clone(), self.stream);
+            self.scribe.show(DisplayEvent::Output { at, stream, text });
         }
-        self.line.drain(..from);
-    }
-
-    fn show_bytes(&self, from: usize, to: usize) {
-        let text = String::from_utf8_lossy(&self.line[from..to]).into_owned();
-        self.scribe.show(DisplayEvent::Output { at: self.at.clone(), stream: self.stream, text });
-    }
-}
-
-/// Returns how many bytes at the front are to be shown by themselves; nothing if more must come.
-fn shown_at_once(bytes: &[u8]) -> Option<usize> {
-    let front = &bytes[..bytes.len().min(LONGEST_SHOWN)];
-    match front.iter().position(|byte| *byte == b'\n') {
-        Some(end) => Some(end + 1),
-        None if front.len() < LONGEST_SHOWN => None,
-        None => Some(match whole_characters(front) {
-            0 => front.len(),
-            whole => whole,
-        }),
     }
 }
 
@@ -158,22 +139,6 @@ fn record(scribe: &dyn Scribe, at: &Occurrence, stream: &str, offset: u64, piece
         }
         Err(cause) => tracing::error!(%cause, "a piece of output could not be recorded"),
     }
-}
-
-/// Returns how many bytes at the front hold no character that is cut at the end.
-fn whole_characters(bytes: &[u8]) -> usize {
-    let tail = bytes.len().saturating_sub(3);
-    for (i, byte) in bytes.iter().enumerate().skip(tail).rev() {
-        let length = match byte {
-            0x80..=0xbf => continue,
-            0xc0..=0xdf => 2,
-            0xe0..=0xef => 3,
-            0xf0..=0xf7 => 4,
-            _ => 1,
-        };
-        return if i + length > bytes.len() { i } else { bytes.len() };
-    }
-    bytes.len()
 }
 
 #[cfg(test)]
@@ -242,13 +207,13 @@ mod tests {
 
     #[test]
     fn what_is_shown_does_not_depend_on_how_it_arrives() {
-        let all = format!("one\n\ntwo\n{}\nend", "é".repeat(3 * LONGEST_SHOWN)).into_bytes();
+        let all = format!("one\n\ntwo\n{}\nend", "é".repeat(3 * OutputLines::LONGEST)).into_bytes();
         let shown = |size: usize| {
             let chunks: Vec<_> = all.chunks(size).map(<[u8]>::to_vec).collect();
             keep(&chunks, LIMIT).1.events.into_inner().unwrap()
         };
         let at_once = shown(all.len());
-        for size in [1, 7, 1000, LONGEST_SHOWN] {
+        for size in [1, 7, 1000, OutputLines::LONGEST] {
             assert_eq!(shown(size), at_once);
         }
     }
@@ -286,7 +251,7 @@ mod tests {
         for _ in 0..2_000 {
             keeper.take(&[b'x'; 32 * 1024]);
             let pending = keeper.spill.as_ref().map_or(0, |spill| spill.pending.capacity());
-            let held = keeper.kept.capacity() + keeper.line.capacity() + pending;
+            let held = keeper.kept.capacity() + keeper.lines.capacity() + pending;
             assert!(held < 1 << 20, "{held}");
         }
     }
