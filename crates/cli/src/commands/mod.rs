@@ -14,6 +14,7 @@ pub(crate) mod mcp_serve;
 mod normalize;
 mod record;
 mod repair;
+mod replay;
 mod resume;
 mod run;
 mod schema;
@@ -47,6 +48,7 @@ pub(crate) enum Command {
     Show(show::Args),
     Tree(tree::Args),
     Tail(tail::Args),
+    Replay(replay::Args),
     Stats(stats::Args),
     Export(export::Args),
     Mcp(mcp::Args),
@@ -85,6 +87,7 @@ pub(crate) fn dispatch(context: &Context, command: Command) -> anyhow::Result<Ex
         Command::Show(args) => show::run(context, args),
         Command::Tree(args) => tree::run(context, args),
         Command::Tail(args) => tail::run(context, args),
+        Command::Replay(args) => replay::run(context, args),
         Command::Stats(args) => stats::run(context, args),
         Command::Export(args) => export::run(context, args),
         Command::Mcp(args) => mcp::run(context, args),

@@ -19,6 +19,8 @@ pub(super) struct Board {
     said: Said,
     /// Lines that stay, not printed yet.
     lines: Vec<String>,
+    /// How many of them are kept, if not all.
+    most_lines: Option<usize>,
 }
 
 /// A step that runs.
@@ -36,6 +38,7 @@ impl Board {
     /// Takes an event that happens `now`.
     pub(super) fn take(&mut self, event: &DisplayEvent, now: Instant) {
         self.lines.extend(told::lines(event, &mut self.said));
+        self.forget_lines();
         match event {
             DisplayEvent::StepStarted { at, kind, detail, .. } => {
                 let place = self.place_for(&at.path);
@@ -61,6 +64,21 @@ impl Board {
     /// Takes a line that is no event.
     pub(super) fn take_line(&mut self, line: String) {
         self.lines.push(line);
+    }
+
+    /// Keeps only the last `most` lines from now on, or all of them.
+    pub(super) fn keep_lines(&mut self, most: Option<usize>) {
+        if let Some(most) = self.most_lines.filter(|_| most.is_none()) {
+            self.lines.drain(..self.lines.len().saturating_sub(most));
+        }
+        self.most_lines = most;
+    }
+
+    fn forget_lines(&mut self) {
+        // Now and then: each time would move all that are kept.
+        if let Some(most) = self.most_lines.filter(|most| self.lines.len() > 2 * most + 100) {
+            self.lines.drain(..self.lines.len() - most);
+        }
     }
 
     /// Hands out the lines that are to be printed.

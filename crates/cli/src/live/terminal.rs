@@ -5,25 +5,18 @@
 //! hidden and the terminal stays in its own mode, so there is nothing to restore when the program
 //! is stopped or breaks down.
 
-use std::io::Write;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use quipu_workflow::display::DisplayEvent;
 
-use super::board::Board;
-use super::frame::Frame;
+use super::easel::Easel;
 use crate::output::Screen;
 
-/// How often the board is painted.
-const PACE: Duration = Duration::from_millis(80);
 /// How many lines may wait before whoever makes them has to paint them.
 const MOST_WAITING: usize = 2_000;
-/// How many lines of the terminal are left for what stays.
-const HEADROOM: usize = 4;
-const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 
 /// The easel that has the terminal now, for those who would write across it.
 static IN_USE: Mutex<Weak<Easel>> = Mutex::new(Weak::new());
@@ -58,7 +51,7 @@ impl Terminal {
     pub(crate) fn show(&self, event: &DisplayEvent) {
         let waiting = {
             let mut board = lock(&self.easel.board);
-            board.take(event, Instant::now());
+            board.take(event, self.easel.now());
             board.waiting()
         };
         if waiting > MOST_WAITING {
@@ -83,6 +76,27 @@ impl Terminal {
         said
     }
 
+    /// Sets the clock, which then stands still.
+    pub(crate) fn set_clock(&self, now: Instant) {
+        lock(&self.easel.stage).now = Some(now);
+    }
+
+    /// Sets the rows below those of the steps.
+    pub(crate) fn set_below(&self, rows: Vec<String>) {
+        lock(&self.easel.stage).below = rows;
+    }
+
+    /// Begins anew with what `show` shows, of which the last lines are seen; on a cleared screen,
+    /// unless nothing has been shown yet.
+    pub(crate) fn renew<R>(&self, is_first: bool, show: impl FnOnce() -> R) -> R {
+        self.easel.paused.store(true, Ordering::Release);
+        self.easel.clear_board();
+        let shown = show();
+        self.easel.paused.store(false, Ordering::Release);
+        self.easel.show_board(!is_first);
+        shown
+    }
+
     /// Prints what is left and removes what moves.
     pub(crate) fn finish(&self) {
         *lock(&IN_USE) = Weak::new();
@@ -104,73 +118,7 @@ impl Drop for Terminal {
     }
 }
 
-/// The board and the means to paint it.
-struct Easel {
-    board: Mutex<Board>,
-    frame: Mutex<Frame>,
-    screen: Screen,
-    began: Instant,
-    /// Whether nothing that moves is to be seen.
-    hidden: AtomicBool,
-    /// Whether somebody else uses the terminal.
-    paused: AtomicBool,
-    done: AtomicBool,
-}
-
-impl Easel {
-    fn new(screen: Screen) -> Self {
-        Easel {
-            board: Mutex::default(),
-            frame: Mutex::default(),
-            screen,
-            began: Instant::now(),
-            hidden: AtomicBool::new(false),
-            paused: AtomicBool::new(false),
-            done: AtomicBool::new(false),
-        }
-    }
-
-    fn paint_until_done(&self) {
-        while !self.done.load(Ordering::Acquire) {
-            self.paint();
-            std::thread::park_timeout(PACE);
-        }
-    }
-
-    fn paint(&self) {
-        // Whoever holds the frame paints; lines are taken after, so that they stay in order.
-        let mut frame = lock(&self.frame);
-        if self.paused.load(Ordering::Acquire) {
-            return;
-        }
-        let now = Instant::now();
-        let turns = now.duration_since(self.began).as_millis() / PACE.as_millis();
-        let spinner = SPINNER[usize::try_from(turns).unwrap_or_default() % SPINNER.len()];
-        let most = match self.hidden.load(Ordering::Acquire) {
-            true => 0,
-            false => self.screen.height().saturating_sub(HEADROOM).max(3),
-        };
-        let (lines, rows) = {
-            let mut board = lock(&self.board);
-            let rows = if most > 0 { board.rows(spinner, now, most) } else { Vec::new() };
-            (self.coloured(board.take_lines()), self.coloured(rows))
-        };
-        if let Some(text) = frame.next(&lines, rows, self.screen.width()) {
-            let mut out = std::io::stdout().lock();
-            // A terminal that went away is no reason to stop the run.
-            let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
-        }
-    }
-
-    fn coloured(&self, lines: Vec<String>) -> Vec<String> {
-        if self.screen.colours() {
-            return lines;
-        }
-        lines.iter().map(|line| anstream::adapter::strip_str(line).to_string()).collect()
-    }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     // What a panic left behind is still the best there is to show.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

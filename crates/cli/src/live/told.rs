@@ -7,6 +7,7 @@ use quipu_workflow::display::DisplayEvent;
 use quipu_workflow::engine::Occurrence;
 
 use super::said::Said;
+use crate::format::count;
 use crate::format::span::duration;
 use crate::format::status::Standing;
 use crate::format::style;
@@ -14,6 +15,9 @@ use crate::format::visible::{one_line, visible};
 
 /// How much of an error or a thought is told on one line.
 const WIDEST: usize = 300;
+
+/// How many lines of a prompt are told: people paste whole files.
+const PROMPT_LINES: usize = 12;
 
 /// Returns the lines that an event leaves behind. The start of a step is none of them.
 pub(super) fn lines(event: &DisplayEvent, said: &mut Said) -> Vec<String> {
@@ -23,7 +27,10 @@ pub(super) fn lines(event: &DisplayEvent, said: &mut Said) -> Vec<String> {
         _ => {
             let mut lines: Vec<String> =
                 place(event).and_then(|at| rest(at, said)).into_iter().collect();
-            lines.extend(fact(event));
+            match event {
+                DisplayEvent::Prompt { at, text } => lines.extend(asked(at, text)),
+                _ => lines.extend(fact(event)),
+            }
             lines
         }
     }
@@ -57,6 +64,7 @@ fn place(event: &DisplayEvent) -> Option<&Occurrence> {
     match event {
         DisplayEvent::ToolUse { at, .. }
         | DisplayEvent::Thinking { at, .. }
+        | DisplayEvent::Prompt { at, .. }
         | DisplayEvent::Retry { at, .. }
         | DisplayEvent::StepCompleted { at, .. } => Some(at),
         _ => None,
@@ -128,6 +136,21 @@ fn output(at: &Occurrence, stream: &str, text: &str) -> Vec<String> {
     let colour = if stream == "stderr" { style::ODD.dimmed() } else { style::DIM };
     let line = |line: &str| within(&at.path, &format!("{colour}{}{colour:#}", plain(line)));
     text.lines().map(line).collect()
+}
+
+fn asked(at: &Occurrence, text: &str) -> Vec<String> {
+    let (bold, dim) = (style::BOLD, style::DIM);
+    let all: Vec<&str> = text.trim().lines().collect();
+    let line = |(n, line): (usize, &&str)| {
+        let sign = if n == 0 { "›" } else { " " };
+        within(&at.path, &format!("{bold}{sign} {}{bold:#}", plain(line)))
+    };
+    let mut lines: Vec<String> = all.iter().take(PROMPT_LINES).enumerate().map(line).collect();
+    if let hidden @ 1.. = all.len().saturating_sub(PROMPT_LINES) {
+        let hidden = count::of(hidden as u64, "more line");
+        lines.push(within(&at.path, &format!("{dim}  … {hidden}{dim:#}")));
+    }
+    lines
 }
 
 fn spoken(at: &Occurrence, text: &str, delta: bool, said: &mut Said) -> Vec<String> {

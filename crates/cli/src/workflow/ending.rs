@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::time::Duration;
 
+use quipu_event::payload::{Status, TokenCounts};
 use quipu_workflow::definition::Workflow;
 use quipu_workflow::driver::RunReport;
 use serde_json::json;
@@ -68,36 +69,55 @@ pub(super) fn tell(
         }));
     }
     let mut out = context.screen.stdout();
-    let storage = context.settings.storage_flag();
-    let next = if quiet { None } else { Some(storage.as_str()) };
-    for line in lines(name, report, failed.as_ref(), millis, next) {
-        writeln!(out, "{line}")?;
+    let ended = Ended {
+        name,
+        status: &report.status,
+        error: report.error.as_deref(),
+        message: report.message.as_deref(),
+        usage: report.usage,
+        millis,
+    };
+    let mut told = lines(&ended, failed.as_ref());
+    if !quiet && report.transcript.is_some() {
+        told.extend(next_steps(report, &context.settings.storage_flag()));
     }
+    told.iter().try_for_each(|line| writeln!(out, "{line}"))?;
     out.flush()?;
     Ok(())
 }
 
-fn lines(
-    name: &str,
-    report: &RunReport,
-    failed: Option<&FailedStep>,
-    millis: u64,
-    next: Option<&str>,
-) -> Vec<String> {
-    let standing = Standing::Ended(report.status.clone());
+/// What is said of the end of a run, whether it ended just now or was read back.
+pub(crate) struct Ended<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) status: &'a Status,
+    pub(crate) error: Option<&'a str>,
+    /// What its last step said.
+    pub(crate) message: Option<&'a str>,
+    pub(crate) usage: TokenCounts,
+    pub(crate) millis: u64,
+}
+
+/// Returns the lines that say how a run ended, which `watch` has seen.
+pub(crate) fn told(ended: &Ended<'_>, watch: &Watch) -> Vec<String> {
+    let failed = ended.status.is_failure().then(|| watch.failed_step()).flatten();
+    lines(ended, failed.as_ref())
+}
+
+fn lines(ended: &Ended<'_>, failed: Option<&FailedStep>) -> Vec<String> {
+    let standing = Standing::Ended(ended.status.clone());
     let (colour, bold, dim, bad) = (standing.style(), style::BOLD, style::DIM, style::BAD);
     let mut first = format!(
         "{colour}{}{colour:#} {bold}{}{bold:#} {} in {}",
         standing.sign(),
-        visible(name),
+        visible(ended.name),
         standing.word(),
-        duration(millis),
+        duration(ended.millis),
     );
-    if report.usage.total().is_some_and(|total| total > 0) {
-        first += &format!(" {dim}· {}{dim:#}", count::tokens(&report.usage));
+    if ended.usage.total().is_some_and(|total| total > 0) {
+        first += &format!(" {dim}· {}{dim:#}", count::tokens(&ended.usage));
     }
     let mut lines = vec![first];
-    let said = report.message.as_ref().or(report.error.as_ref()).map(|said| said.trim());
+    let said = ended.message.or(ended.error).map(str::trim);
     if let Some(said) = said.filter(|said| !said.is_empty()) {
         lines.push(format!("  {}", one_line(said, WIDEST)));
     }
@@ -113,12 +133,16 @@ fn lines(
         let words = step.last_words.iter();
         lines.extend(words.map(|line| format!("  {dim}│ {}{dim:#}", one_line(line, WIDEST))));
     }
-    if let (Some(storage), true) = (next, report.transcript.is_some()) {
-        let id: String = report.run_id.as_str().chars().take(8).collect();
-        lines.push(format!("  {dim}quipu tree {id}{storage}{dim:#}"));
-        if report.status.is_failure() {
-            lines.push(format!("  {dim}quipu resume {id}{storage}{dim:#}"));
-        }
+    lines
+}
+
+/// Returns what to try next.
+fn next_steps(report: &RunReport, storage: &str) -> Vec<String> {
+    let dim = style::DIM;
+    let id: String = report.run_id.as_str().chars().take(8).collect();
+    let mut lines = vec![format!("  {dim}quipu tree {id}{storage}{dim:#}")];
+    if report.status.is_failure() {
+        lines.push(format!("  {dim}quipu resume {id}{storage}{dim:#}"));
     }
     lines
 }

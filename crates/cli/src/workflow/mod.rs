@@ -15,7 +15,9 @@ mod views;
 mod watch;
 mod world;
 
+pub(crate) use ending::{Ended, told as told_end};
 pub(crate) use given::{Given, InputArgs};
 pub(crate) use overrides::Overrides;
 pub(crate) use perform::{Flight, find, fly, load};
 pub(crate) use views::ViewWish;
+pub(crate) use watch::Watch;

@@ -55,7 +55,7 @@ pub(super) struct FailedStep {
 }
 
 impl Watch {
-    pub(super) fn new(screen: Screen, quiet: bool) -> Self {
+    pub(crate) fn new(screen: Screen, quiet: bool) -> Self {
         let view = match (quiet, screen.json) {
             (true, _) => View::Quiet,
             (false, true) => View::Json,
@@ -68,15 +68,33 @@ impl Watch {
     }
 
     /// Tells a person something beside the run.
-    pub(super) fn line(&self, text: &str) {
+    pub(crate) fn line(&self, text: &str) {
         match &self.view {
             View::Terminal(terminal) => terminal.line(text),
             _ => self.screen.note(text),
         }
     }
 
+    /// Returns the terminal, if it is one that the run is shown on.
+    pub(crate) fn terminal(&self) -> Option<&Terminal> {
+        match &self.view {
+            View::Terminal(terminal) => Some(terminal),
+            _ => None,
+        }
+    }
+
+    /// Takes note of an event without showing it.
+    pub(crate) fn pass(&self, event: &DisplayEvent) {
+        lock(&self.trouble).take(event);
+    }
+
+    /// Forgets what went wrong so far.
+    pub(crate) fn forget(&self) {
+        *lock(&self.trouble) = Trouble::default();
+    }
+
     /// Leaves the screen alone while `talk` uses it.
-    pub(super) fn pause<R>(&self, talk: impl FnOnce() -> R) -> R {
+    pub(crate) fn pause<R>(&self, talk: impl FnOnce() -> R) -> R {
         match &self.view {
             // Events go on to be taken meanwhile: only the painting waits.
             View::Terminal(terminal) => terminal.pause(talk),
@@ -85,7 +103,7 @@ impl Watch {
     }
 
     /// Prints what is left and removes what moves.
-    pub(super) fn finish(&self) {
+    pub(crate) fn finish(&self) {
         if let View::Terminal(terminal) = &self.view {
             terminal.finish();
         }

@@ -4,18 +4,15 @@
 //! screen, its cursor, how keys are read) is put back however the watching ends.
 
 use std::collections::HashSet;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 
 use quipu_event::RunId;
 use quipu_view::activity::State;
-use rustix::termios::{
-    LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr,
-};
 use signal_hook::consts::SIGTSTP;
 
 use super::face::{Board, Face};
 use super::picture::{Paper, picture};
-use crate::live::Frame;
+use crate::live::{Frame, Keyboard};
 use crate::output::Screen;
 
 /// To the other screen, without a cursor, cleared.
@@ -28,8 +25,7 @@ const BELL: &str = "\x07";
 pub(super) struct Terminal {
     screen: Screen,
     frame: Frame,
-    /// How keys were read before, if there are keys.
-    keys_before: Option<Termios>,
+    keyboard: Option<Keyboard>,
     has_bell: bool,
     /// Who waits; nothing before the first board.
     waiting: Option<HashSet<RunId>>,
@@ -38,30 +34,14 @@ pub(super) struct Terminal {
 impl Terminal {
     /// Takes over the terminal.
     pub(super) fn enter(screen: Screen, has_bell: bool) -> Self {
-        let mut terminal = Terminal {
-            screen,
-            frame: Frame::default(),
-            keys_before: None,
-            has_bell,
-            waiting: None,
-        };
+        let mut terminal =
+            Terminal { screen, frame: Frame::default(), keyboard: None, has_bell, waiting: None };
         terminal.take();
         terminal
     }
 
     fn take(&mut self) {
-        if io::stdin().is_terminal()
-            && let Ok(before) = tcgetattr(io::stdin())
-        {
-            // Keys are heard one by one and not shown; Ctrl-C and Ctrl-Z stay signals.
-            let mut keys = before.clone();
-            keys.local_modes.remove(LocalModes::ICANON | LocalModes::ECHO);
-            keys.special_codes[SpecialCodeIndex::VMIN] = 1;
-            keys.special_codes[SpecialCodeIndex::VTIME] = 0;
-            if tcsetattr(io::stdin(), OptionalActions::Now, &keys).is_ok() {
-                self.keys_before = Some(before);
-            }
-        }
+        self.keyboard = Keyboard::take();
         self.frame = Frame::default();
         // The first picture says whether it can be written to.
         let _ = write(ENTER);
@@ -70,10 +50,7 @@ impl Terminal {
     fn give_back(&mut self) {
         // As below.
         let _ = write(LEAVE);
-        if let Some(before) = self.keys_before.take() {
-            // A terminal that went away needs nothing put back.
-            let _ = tcsetattr(io::stdin(), OptionalActions::Now, &before);
-        }
+        self.keyboard = None;
     }
 
     /// Tells whether somebody began to wait since the last board.

@@ -1,0 +1,216 @@
+//! A run played on a terminal: the rows of a live run, a line about the playing below them, and keys.
+
+use std::time::{Duration, Instant};
+
+use quipu_event::Timestamp;
+use signal_hook::consts::SIGTSTP;
+
+use super::ears::{Ears, News};
+use super::ending::Facts;
+use super::keys::{HELP, Keys, Wish};
+use super::player::{Due, Player};
+use super::tale::Tale;
+use crate::format::span::{duration, time_of_day};
+use crate::format::style;
+use crate::format::visible::visible;
+use crate::live::Keyboard;
+
+/// So often the clock on the screen is renewed.
+const TICK: Duration = Duration::from_millis(80);
+/// Shorter waits need not be told.
+const SHORT: Duration = Duration::from_secs(3);
+
+/// The terminal while a run is played on it.
+struct Stage<'s, 'a> {
+    tale: &'s mut Tale<'a>,
+    player: Player,
+    facts: &'s Facts,
+    is_followed: bool,
+    keyboard: Option<Keyboard>,
+    keys: Keys,
+    has_help: bool,
+    began: Instant,
+}
+
+/// Plays until the run is over or somebody has seen enough, and tells whether that came first.
+pub(super) fn play(
+    tale: &mut Tale<'_>,
+    player: Player,
+    facts: &Facts,
+    is_followed: bool,
+) -> anyhow::Result<bool> {
+    let keyboard = Keyboard::take();
+    let ears = Ears::new(keyboard.is_some())?;
+    let keys = Keys::default();
+    let began = Instant::now();
+    let mut stage =
+        Stage { tale, player, facts, is_followed, keyboard, keys, has_help: false, began };
+    loop {
+        let patience = match stage.show_what_is_due()? {
+            Some(patience) => patience,
+            None => return Ok(false),
+        };
+        stage.show_state()?;
+        match ears.next(patience) {
+            Some(News::Keys(bytes)) => {
+                for wish in stage.keys.take(&bytes) {
+                    if wish == Wish::Quit {
+                        return Ok(stage.tale.next_at()?.is_some());
+                    }
+                    stage.grant(wish)?;
+                }
+            }
+            Some(News::Suspend) => stage.suspend()?,
+            Some(News::End) => return Ok(true),
+            None => {}
+        }
+    }
+}
+
+impl Stage<'_, '_> {
+    /// Shows what is due, for no longer than a tick; returns how long nothing is, or nothing at all
+    /// when the run is over.
+    fn show_what_is_due(&mut self) -> anyhow::Result<Option<Duration>> {
+        let until = Instant::now() + TICK;
+        while let Some(at) = self.tale.next_at()? {
+            match self.player.due(self.began.elapsed(), at) {
+                Due::Now if Instant::now() >= until => return Ok(Some(Duration::ZERO)),
+                Due::Now => {
+                    self.tale.tell()?;
+                    self.player.shown(at);
+                }
+                Due::In(wait) => return Ok(Some(wait.min(TICK))),
+                Due::Paused => return Ok(Some(TICK)),
+            }
+        }
+        let is_over = !self.is_followed || self.tale.place().end.is_some();
+        Ok((!is_over || self.player.is_paused()).then_some(TICK))
+    }
+
+    fn grant(&mut self, wish: Wish) -> anyhow::Result<()> {
+        let (now, next) = (self.began.elapsed(), self.tale.next_at()?);
+        match wish {
+            Wish::Toggle => self.player.set_paused(!self.player.is_paused(), now, next),
+            Wish::Faster => self.player.set_pace(self.player.pace().faster(), now, next),
+            Wish::Slower => self.player.set_pace(self.player.pace().slower(), now, next),
+            Wish::Help => self.has_help = !self.has_help,
+            Wish::Quit => {}
+            Wish::Forward => {
+                self.player.set_paused(true, now, next);
+                self.tale.tell()?;
+                self.player.jumped(now, self.tale.place().at);
+            }
+            Wish::Back => {
+                self.player.set_paused(true, now, next);
+                let before = self.tale.place().told.saturating_sub(1);
+                self.begin_anew(before)?;
+            }
+            Wish::NextStep => {
+                self.tale.tell_until(|_, next| next.begins())?;
+                self.tale.tell()?;
+                self.player.jumped(self.began.elapsed(), self.tale.place().at);
+            }
+            Wish::PreviousStep => self.begin_anew(self.tale.beginning_before())?,
+            Wish::Start => self.begin_anew(0)?,
+            Wish::End => {
+                self.player.set_paused(true, now, next);
+                self.jump_until(|_, _| false)?;
+            }
+            Wish::Seq(seq) => {
+                self.jump_until(|_, next| next.seq.is_some_and(|next| next > seq))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Shows the run anew up to where so many moments had been told.
+    fn begin_anew(&mut self, told: u64) -> anyhow::Result<()> {
+        self.jump_until(|place, _| place.told >= told)
+    }
+
+    fn jump_until(
+        &mut self,
+        is_there: impl Fn(&super::tale::Place, &super::voices::Moment) -> bool,
+    ) -> anyhow::Result<()> {
+        let Some(terminal) = self.tale.watch().terminal() else { return Ok(()) };
+        terminal.renew(false, || {
+            self.tale.rewind()?;
+            self.tale.tell_until(is_there)
+        })?;
+        self.player.jumped(self.began.elapsed(), self.tale.place().at);
+        Ok(())
+    }
+
+    fn suspend(&mut self) -> anyhow::Result<()> {
+        let (now, next) = (self.began.elapsed(), self.tale.next_at()?);
+        let was_paused = self.player.is_paused();
+        self.player.set_paused(true, now, next);
+        let had_keys = self.keyboard.take().is_some();
+        self.tale.watch().pause(|| {
+            // Comes back when the program is gone on with.
+            let _ = signal_hook::low_level::emulate_default_handler(SIGTSTP);
+        });
+        self.keyboard = if had_keys { Keyboard::take() } else { None };
+        self.player.set_paused(was_paused, self.began.elapsed(), next);
+        Ok(())
+    }
+
+    /// Sets the clock, and says below the steps where the run is.
+    fn show_state(&mut self) -> anyhow::Result<()> {
+        let next = self.tale.next_at()?;
+        let clock = self.player.clock(self.began.elapsed(), next);
+        self.tale.set_clock(clock);
+        let mut rows = vec![self.state(clock, next)];
+        if self.has_help {
+            let (bold, dim) = (style::BOLD, style::DIM);
+            let row = |(keys, what): &(&str, &str)| {
+                format!("  {bold}{keys:<6}{bold:#} {dim}{what}{dim:#}")
+            };
+            rows.extend(HELP.iter().map(row));
+        }
+        if let Some(terminal) = self.tale.watch().terminal() {
+            terminal.set_below(rows);
+        }
+        Ok(())
+    }
+
+    fn state(&self, clock: i64, next: Option<i64>) -> String {
+        let (bold, dim, busy) = (style::BOLD, style::DIM, style::BUSY);
+        let (place, facts) = (self.tale.place(), self.facts);
+        let sign = if self.player.is_paused() { "⏸ paused" } else { "▶" };
+        let passed = |at: i64| {
+            let micros = u64::try_from(at.saturating_sub(self.tale.first())).unwrap_or_default();
+            duration(micros / 1000)
+        };
+        let mut parts = vec![
+            format!("{}/{}", place.seq, facts.last_seq.max(place.seq)),
+            format!("{} of {}", passed(clock), passed(facts.last_at.max(clock))),
+            time_of_day(Timestamp::from_micros(clock)).chars().take(8).collect(),
+            self.player.pace().to_string(),
+        ];
+        if let Some(number) = self.keys.number() {
+            parts.insert(0, format!("go to {number}"));
+        }
+        parts.extend(self.what_comes(next));
+        if self.keyboard.is_some() {
+            parts.push("? keys".to_owned());
+        }
+        let parts = parts.join(&format!(" {dim}·{dim:#} "));
+        let kind = visible(&place.kind);
+        format!("{busy}{bold}{sign}{bold:#}{busy:#} {parts} {dim}{kind}{dim:#}")
+    }
+
+    fn what_comes(&self, next: Option<i64>) -> Option<String> {
+        let Some(next) = next else {
+            let is_waiting = self.is_followed && self.tale.place().end.is_none();
+            return Some(if is_waiting { "waiting for more" } else { "the end" }.to_owned());
+        };
+        match self.player.due(self.began.elapsed(), next) {
+            Due::In(wait) if wait > SHORT => {
+                let millis = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
+                Some(format!("next event in {}", duration(millis / 1000 * 1000)))
+            }
+            _ => None,
+        }
+    }
+}
