@@ -115,6 +115,12 @@ impl Shelf for Spool {
         self.files.remove(path);
         self.append(path, bytes);
     }
+
+    fn rename(&mut self, from: &str, to: &str) {
+        if let Some(file) = self.files.remove(from) {
+            self.files.insert(to.to_owned(), file);
+        }
+    }
 }
 
 fn pack_file(

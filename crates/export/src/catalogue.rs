@@ -1,16 +1,64 @@
 //! The list of layouts: what each is called, and how a view of it is opened.
 
+use std::path::Path;
+
 use quipu_event::RunId;
-use quipu_view::{FileView, Shelf, Summary, TranscriptView};
+use quipu_view::markdown::Length;
+use quipu_view::{
+    FileView, FlowStudioView, KgentOptions, KgentView, MarkdownView, Shelf, Summary,
+    TranscriptView, WinkView,
+};
+
+use crate::bundle::Bundled;
 
 /// All layouts, in the order in which they are listed.
-pub const LAYOUTS: &[LayoutEntry] = &[LayoutEntry {
-    name: "quipu",
-    about: "The transcripts themselves, as a storage: to hand runs on, redacted if need be",
+pub const LAYOUTS: &[LayoutEntry] = &[
+    LayoutEntry {
+        name: "markdown",
+        about: "A page of Markdown per run, to read",
+        open: |opening| {
+            Box::new(MarkdownView::new(if opening.full { Length::Full } else { Length::Short }))
+        },
+        ..PLAIN
+    },
+    LayoutEntry {
+        name: "kgent",
+        about: "kgent: events, a readable transcript, logs of tools and errors; never a secret",
+        hides_secrets: true,
+        open: |opening| {
+            let root = std::path::absolute(opening.out).ok();
+            let root = root.and_then(|root| root.into_os_string().into_string().ok());
+            Box::new(KgentView::new(KgentOptions { root }))
+        },
+        ..PLAIN
+    },
+    LayoutEntry {
+        name: "flow-studio",
+        about: "Flow Studio: transcripts and receipts per step",
+        open: |_| Box::new(FlowStudioView::new()),
+        ..PLAIN
+    },
+    LayoutEntry {
+        name: "wink",
+        about: "WINK: a debug bundle per run",
+        open: |_| Box::new(Bundled::new(WinkView::new())),
+        ..PLAIN
+    },
+    LayoutEntry {
+        name: "quipu",
+        about: "The transcripts themselves, as a storage: to hand runs on, redacted if need be",
+        ..PLAIN
+    },
+];
+
+/// What a layout is unless it says otherwise.
+const PLAIN: LayoutEntry = LayoutEntry {
+    name: "",
+    about: "",
     hides_secrets: false,
     open: |_| Box::new(TranscriptView::new()),
     index: None,
-}];
+};
 
 /// A layout that runs can be exported to.
 #[derive(Debug)]
@@ -35,6 +83,8 @@ type Index = fn(&[Summary], &mut dyn Shelf);
 pub struct Opening<'a> {
     /// The run that called all the others, itself if nobody did.
     pub root: &'a RunId,
+    /// Where the files will stand.
+    pub out: &'a Path,
     /// Whether long texts are given whole where a layout would shorten them.
     pub full: bool,
 }

@@ -2,6 +2,7 @@
 
 use std::io;
 
+use quipu_event::RunId;
 use quipu_journal::ReadError;
 
 use crate::folder::FolderError;
@@ -15,6 +16,14 @@ pub enum ExportError {
     /// The files cannot be written.
     #[error(transparent)]
     Folder(#[from] FolderError),
+    /// A view could not make its files.
+    #[error("run {run}: {reason}")]
+    View {
+        /// The run.
+        run: RunId,
+        /// What kept it.
+        reason: String,
+    },
     /// No thread could be started.
     #[error("cannot start a thread to write from")]
     Thread(#[source] io::Error),

@@ -1,6 +1,7 @@
 //! Reads runs, and those they call, into a layout.
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 
 use quipu_event::RunId;
 use quipu_journal::{Damage, Layout, ReadProblem, Reader};
@@ -105,7 +106,8 @@ impl<'a> Exporter<'a> {
         shelf: &mut dyn Shelf,
         tell: &mut dyn FnMut(Told),
     ) -> Result<(Exported, Vec<RunId>), ExportError> {
-        let mut view = self.to.open(&Opening { root, full: self.options.full });
+        let mut view =
+            self.to.open(&Opening { root, out: &self.options.out, full: self.options.full });
         let mut children = Children::default();
         let mut summary = self.to.index.map(|_| Summary::default());
         let mut exported = Exported {
@@ -143,6 +145,9 @@ impl<'a> Exporter<'a> {
         }
         tell(Told::Bytes(reader.offset() - told));
         view.finish(shelf);
+        if let Some(reason) = view.failure() {
+            return Err(ExportError::View { run: run.clone(), reason: reason.to_owned() });
+        }
         exported.losses = view.losses().clone();
         self.summaries.extend(summary);
         Ok((exported, children.in_order))
@@ -150,8 +155,10 @@ impl<'a> Exporter<'a> {
 }
 
 /// What else is asked of an export.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct ExportOptions {
+    /// Where the files will stand.
+    pub out: PathBuf,
     /// What is done about the runs that a run calls.
     pub called: Called,
     /// Whether long texts are given whole where a layout would shorten them.

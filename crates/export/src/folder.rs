@@ -215,6 +215,23 @@ impl Folder {
         file.flush().map_err(|source| FolderError::Write { path: self.base().join(path), source })
     }
 
+    fn move_file(&mut self, from: &str, to: &str) -> Result<(), FolderError> {
+        let base = self.base();
+        for path in [from, to] {
+            if let Some(at) = self.open.iter().position(|(open, _)| open == path) {
+                let (path, mut file) = self.open.remove(at);
+                file.flush()
+                    .map_err(|source| FolderError::Write { path: base.join(path), source })?;
+            }
+        }
+        // Opened first, so that a file of others is not replaced unasked.
+        self.create(to, Mode::Replace)?;
+        fs::rename(base.join(from), base.join(to))
+            .map_err(|source| FolderError::Write { path: base.join(to), source })?;
+        self.known.remove(from);
+        Ok(())
+    }
+
     fn write(&mut self, path: &str, bytes: &[u8], mode: Mode) {
         if self.failure.is_some() {
             return;
@@ -246,6 +263,12 @@ impl Shelf for Folder {
 
     fn put(&mut self, path: &str, bytes: &[u8]) {
         self.write(path, bytes, Mode::Replace);
+    }
+
+    fn rename(&mut self, from: &str, to: &str) {
+        if self.failure.is_none() && self.known.contains(from) {
+            self.failure = self.move_file(from, to).err();
+        }
     }
 }
 

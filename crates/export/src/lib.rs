@@ -19,6 +19,7 @@
 //!
 //! It never changes a transcript, decides nothing about what a layout says, and prints nothing.
 
+mod bundle;
 mod catalogue;
 mod error;
 mod exporter;
@@ -26,13 +27,10 @@ mod folder;
 mod live;
 mod redact;
 
+pub use bundle::Bundled;
 pub use catalogue::{LAYOUTS, LayoutEntry, Opening};
 pub use error::ExportError;
 pub use exporter::{Called, ExportOptions, Exported, Exporter, Told};
 pub use folder::{Existing, Folder, FolderError, Written};
 pub use live::{LiveView, Seen};
-mod bundle;
-mod redact;
-
-pub use bundle::Bundled;
 pub use redact::Redaction;

@@ -1,6 +1,6 @@
 //! A layout of a run while it is recorded: the same views as an export, fed from growing files.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
@@ -49,7 +49,14 @@ impl LiveView {
     ) -> Result<Self, ExportError> {
         let folder = Folder::in_place(out, existing)?;
         let family = Family::new(layout, run);
-        let views = Views { to, root: run.clone(), folder, redaction, runs: Vec::new() };
+        let views = Views {
+            to,
+            root: run.clone(),
+            out: out.to_owned(),
+            folder,
+            redaction,
+            runs: Vec::new(),
+        };
         let (written, more) = channel();
         let thread = Builder::new()
             .name("quipu-view".to_owned())
@@ -81,6 +88,7 @@ impl Drop for LiveView {
 struct Views {
     to: &'static LayoutEntry,
     root: RunId,
+    out: PathBuf,
     folder: Folder,
     redaction: Option<Redaction>,
     /// In the order in which they began.
@@ -108,7 +116,7 @@ impl Views {
     }
 
     fn begin(&mut self, run_id: &RunId) -> usize {
-        let view = self.to.open(&Opening { root: &self.root, full: false });
+        let view = self.to.open(&Opening { root: &self.root, out: &self.out, full: false });
         let summary = self.to.index.map(|_| Summary::default());
         self.runs.push(RunView { run_id: run_id.clone(), view, summary });
         self.runs.len() - 1
@@ -118,6 +126,10 @@ impl Views {
         let mut losses = Losses::default();
         for run in &mut self.runs {
             run.view.finish(&mut self.folder);
+            if let Some(reason) = run.view.failure() {
+                let reason = reason.to_owned();
+                return Err(ExportError::View { run: run.run_id.clone(), reason });
+            }
             losses.merge(run.view.losses());
         }
         if let Some(index) = self.to.index {

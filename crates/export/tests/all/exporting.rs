@@ -11,8 +11,6 @@ use quipu_export::{
 use quipu_journal::Reader;
 use quipu_testkit::{TestStorage, complete_run, run_completed, run_id, run_started, step_started};
 
-pub(crate) const PLAIN: ExportOptions = ExportOptions { called: Called::Included, full: false };
-
 /// Exports `run` into `out` and returns what was told.
 pub(crate) fn export(
     storage: &TestStorage,
@@ -22,7 +20,8 @@ pub(crate) fn export(
     redaction: Option<Redaction>,
 ) -> (Vec<Exported>, Written) {
     let to = LayoutEntry::find(to).unwrap();
-    let mut exporter = Exporter::new(&storage.layout, to, PLAIN, redaction);
+    let options = ExportOptions { out: out.to_owned(), called: Called::Included, full: false };
+    let mut exporter = Exporter::new(&storage.layout, to, options, redaction);
     let mut folder = Folder::staged(out, Existing::Refuse).unwrap();
     let mut told = Vec::new();
     let keep = |one: Told| match one {

@@ -29,13 +29,19 @@ fn files_appear_whole_when_all_are_there() {
         folder.append(&format!("many/{file}"), b"b");
     }
     folder.append("x/one", b"11");
+    folder.append("old", b"moved");
+    folder.rename("old", "new/name");
+    folder.rename("never", "was");
+    folder.append("old", b"another");
     assert!(!out.join("two").exists(), "nothing is there before all is");
     let written = folder.commit().unwrap();
-    assert_eq!(written.files, 42);
+    assert_eq!(written.files, 44);
     assert_eq!(text(&out.join("x/one")), "111");
     assert_eq!(text(&out.join("two")), "2");
     assert_eq!(text(&out.join("many/7")), "ab");
-    assert_eq!(files_below(&out).len(), 42, "nothing else is left");
+    assert_eq!(text(&out.join("new/name")), "moved");
+    assert_eq!(text(&out.join("old")), "another");
+    assert_eq!(files_below(&out).len(), 44, "nothing else is left");
 }
 
 #[test]

@@ -75,6 +75,7 @@ pub(crate) fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
     let chosen = choose(&layout, &args)?;
     let existing = if args.force { Existing::Replace } else { Existing::Refuse };
     let options = ExportOptions {
+        out: args.out.clone(),
         called: if args.no_called { Called::LeftOut } else { Called::Included },
         full: args.full,
     };
