@@ -4,6 +4,7 @@
 //! - `tree`, `foreign`, `join`, `render`: the tree, by what is asked of it
 //! - `structure`: random runs, rebuilt from their events
 //! - `entries`: events as records of a structured log
+//! - `flow_studio`: runs in the layout of Flow Studio
 //! - `summary`: counts, durations, tokens
 //! - `activity`: what a run is doing
 //! - `kgent`: that layout of files
@@ -13,6 +14,7 @@
 mod all {
     mod activity;
     mod entries;
+    mod flow_studio;
     mod foreign;
     mod join;
     mod kgent;

@@ -1,12 +1,13 @@
 //! An imported run, put back as it was: each foreign line and document from its own bytes.
 //!
 //! Lines come in the order of their file. The last line of a file is held back, because a later
-//! import may have found it longer; nothing else is kept.
+//! import may have found it longer; nothing else is kept. A transcript or a receipt that another
+//! execution has written over is moved aside, as in a run of ours.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use quipu_event::payload::System;
-use quipu_event::{Event, Kind};
+use quipu_event::{Event, Kind, Origin, Raw};
 
 use crate::files::Shelf;
 
@@ -20,6 +21,8 @@ pub(super) struct Restoring {
     root: String,
     logs: BTreeMap<String, LineFile>,
     documents: HashSet<String>,
+    /// How often a file was moved aside.
+    moved: HashMap<String, u64>,
 }
 
 /// A file of lines, as far as it is written.
@@ -40,7 +43,12 @@ struct Line {
 
 impl Restoring {
     pub(super) fn new(run: &str) -> Self {
-        Restoring { root: run.to_owned(), logs: BTreeMap::new(), documents: HashSet::new() }
+        Restoring {
+            root: run.to_owned(),
+            logs: BTreeMap::new(),
+            documents: HashSet::new(),
+            moved: HashMap::new(),
+        }
     }
 
     /// Takes the next event and returns whether what it says is in the files.
@@ -49,66 +57,101 @@ impl Restoring {
         let Some(name) = Some(origin.file.as_str()).filter(|name| is_safe(name)) else {
             return false;
         };
-        let subtype = subtype(event);
-        if subtype.as_deref() == Some("no_line_feed") {
-            self.logs.entry(name.to_owned()).or_default().is_open_ended = true;
-            return true;
-        }
-        let is_document = subtype.as_deref() == Some("document") || !name.ends_with(".jsonl");
-        let bytes = event.raw.as_ref().and_then(quipu_event::Raw::bytes);
-        match (bytes, is_document) {
-            (Some(bytes), true) => self.put(name, &bytes, shelf),
-            (Some(bytes), false) => {
-                let line = Line { offset: origin.offset, len: origin.len, bytes };
-                return self.take_line(name, line, shelf);
+        let bytes = event.raw.as_ref().and_then(Raw::bytes);
+        match (Record::of(event, origin), bytes) {
+            (Record::NoLineFeed, _) => {
+                self.logs.entry(name.to_owned()).or_default().is_open_ended = true;
+                true
             }
-            (None, true) if origin.len == 0 && !says_not_kept(event) => self.put(name, b"", shelf),
+            (Record::EmptyLines, _) => {
+                let line = Line { offset: origin.offset, len: 0, bytes: Vec::new() };
+                self.take_line(name, line, shelf)
+            }
+            (Record::NotKept, _) => false,
+            (Record::Document, Some(bytes)) => self.put(name, &bytes, shelf),
+            (Record::Document, None) if origin.len == 0 => self.put(name, b"", shelf),
             // A record has its bytes on the first event that was made from it.
-            (None, true) => return self.documents.contains(name),
-            (None, false) => {
-                let log = self.logs.get(name);
-                return log.is_some_and(|log| log.has(origin.offset));
+            (Record::Document, None) => self.documents.contains(name),
+            (Record::Line, Some(bytes)) => {
+                let line = Line { offset: origin.offset, len: origin.len, bytes };
+                self.take_line(name, line, shelf)
+            }
+            (Record::Line, None) => {
+                self.logs.get(name).is_some_and(|log| log.has(origin.offset)) || origin.len == 0
             }
         }
-        true
     }
 
     /// Writes what was held back.
     pub(super) fn finish(&mut self, shelf: &mut dyn Shelf) {
         for (name, mut log) in std::mem::take(&mut self.logs) {
             let path = format!("{}/{name}", self.root);
-            log.write_last(&path, shelf);
-            if log.end > 0 && !log.is_open_ended {
-                shelf.append(&path, b"\n");
-            }
+            log.end_file(&path, shelf);
         }
     }
 
-    fn put(&mut self, name: &str, bytes: &[u8], shelf: &mut dyn Shelf) {
+    fn put(&mut self, name: &str, bytes: &[u8], shelf: &mut dyn Shelf) -> bool {
+        if !self.documents.insert(name.to_owned()) {
+            self.move_aside(name, shelf);
+        }
         shelf.put(&format!("{}/{name}", self.root), bytes);
-        self.documents.insert(name.to_owned());
+        true
     }
 
     fn take_line(&mut self, name: &str, line: Line, shelf: &mut dyn Shelf) -> bool {
         let path = format!("{}/{name}", self.root);
         let log = self.logs.entry(name.to_owned()).or_default();
-        let last_end = log.last.as_ref().map_or(log.end, |last| last.offset + last.len);
-        let grew = log.last.as_ref().is_some_and(|last| last.offset == line.offset);
-        if !grew {
-            if line.offset < last_end {
+        let end = log.last.as_ref().map_or(log.end, |last| last.offset.saturating_add(last.len));
+        let has_grown = log
+            .last
+            .as_ref()
+            .is_some_and(|last| last.offset == line.offset && line.bytes.starts_with(&last.bytes));
+        if !has_grown && line.offset < end {
+            if line.offset > 0 {
+                // Lines before it that are the same were not told again.
                 return false;
             }
+            log.end_file(&path, shelf);
+            self.move_aside(name, shelf);
+            shelf.put(&path, b"");
+        }
+        let log = self.logs.entry(name.to_owned()).or_default();
+        if !has_grown {
             log.write_last(&path, shelf);
         }
         log.is_open_ended = false;
         log.last = Some(line);
         true
     }
+
+    /// Moves a step's file to where earlier executions are; any other is about to be replaced.
+    fn move_aside(&mut self, name: &str, shelf: &mut dyn Shelf) {
+        for (now, earlier, ending) in
+            [("/llm/", "/llm_earlier/", ".jsonl"), ("/receipts/", "/receipts_earlier/", ".json")]
+        {
+            let Some(stem) = name.strip_suffix(ending).filter(|stem| stem.contains(now)) else {
+                continue;
+            };
+            let number = self.moved.entry(name.to_owned()).or_default();
+            let to = format!("{}.iter{number}{ending}", stem.replacen(now, earlier, 1));
+            *number += 1;
+            shelf.rename(&format!("{}/{name}", self.root), &format!("{}/{to}", self.root));
+        }
+    }
 }
 
 impl LineFile {
     fn has(&self, offset: u64) -> bool {
         offset < self.end || self.last.as_ref().is_some_and(|last| offset <= last.offset)
+    }
+
+    /// Writes the rest, and leaves the file as if it had not begun.
+    fn end_file(&mut self, path: &str, shelf: &mut dyn Shelf) {
+        self.write_last(path, shelf);
+        if !self.is_open_ended {
+            shelf.append(path, b"\n");
+        }
+        *self = LineFile::default();
     }
 
     fn write_last(&mut self, path: &str, shelf: &mut dyn Shelf) {
@@ -126,14 +169,35 @@ fn is_made_by_import(kind: &Kind) -> bool {
     kind.completion().is_some() || kind.is_completion() || *kind == Kind::ToolCall
 }
 
-fn subtype(event: &Event) -> Option<String> {
-    let system = (event.kind == Kind::System).then(|| event.payload.decode::<System>().ok());
-    system.flatten().map(|system| system.subtype)
+/// What a record is to its file.
+enum Record {
+    Document,
+    Line,
+    NoLineFeed,
+    EmptyLines,
+    /// A document that was too large.
+    NotKept,
 }
 
-fn says_not_kept(event: &Event) -> bool {
-    let facts = event.payload.decode::<System>().map(|system| system.facts);
-    facts.is_ok_and(|facts| facts.get("kept").is_some_and(|kept| kept == false))
+impl Record {
+    /// The import's own words count only about the file that they came from: a log may use the
+    /// same ones.
+    fn of(event: &Event, origin: &Origin) -> Self {
+        let system = (event.kind == Kind::System).then(|| event.payload.decode::<System>().ok());
+        let System { subtype, facts } = system.flatten().unwrap_or_default();
+        let is_about_file = facts.get("file").is_some_and(|file| *file == *origin.file);
+        let is_whole = facts.get("bytes").is_some_and(|bytes| *bytes == origin.len);
+        match subtype.as_str() {
+            "no_line_feed" if is_about_file && origin.len == 0 => Record::NoLineFeed,
+            "empty_lines" if is_about_file && origin.len == 0 => Record::EmptyLines,
+            "document" if is_about_file && facts.get("kept").is_some_and(|k| *k == false) => {
+                Record::NotKept
+            }
+            "document" if is_about_file && is_whole => Record::Document,
+            _ if origin.file.ends_with(".jsonl") => Record::Line,
+            _ => Record::Document,
+        }
+    }
 }
 
 /// Tells whether a foreign name stays below the run's folder. Apart from that it is as it was.

@@ -62,6 +62,10 @@ impl Telling {
         self.log.note_time(event.timestamp);
         let is_own = event.run_id == self.run;
         let reading = self.read(event);
+        if !matches!(event.kind, Kind::RunCreated | Kind::RunStarted) {
+            // A run that never said so has begun all the same.
+            self.log.create(event, shelf);
+        }
         let Some(payload) = reading else { return self.note(event, shelf) };
         match payload {
             Payload::RunCreated(_) if is_own => self.log.create(event, shelf),

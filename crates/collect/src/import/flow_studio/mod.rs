@@ -4,6 +4,7 @@
 //! its last execution, because each execution overwrites them, and are told before its end. Steps that
 //! the log does not know are told with their flow all the same.
 
+mod ending;
 mod event;
 mod line;
 mod parts;
@@ -55,10 +56,11 @@ pub(super) fn tell(
     _story: &Story,
     teller: &mut Teller,
 ) -> Result<(), ImportError> {
-    let log = folder.read(LOG)?.unwrap_or_default();
+    let found = folder.read(LOG)?;
+    let log = found.as_deref().unwrap_or_default();
     let parts = Parts::find(folder)?;
     let names: Vec<String> = parts.files().map(str::to_owned).collect();
-    let records: Vec<_> = lines(LOG, &log).map(|record| (record, record.object())).collect();
+    let records: Vec<_> = lines(LOG, log).map(|record| (record, record.object())).collect();
     let mut walk = Walk::new(folder, parts, &records);
     for (record, event) in &records {
         match event {
@@ -67,7 +69,9 @@ pub(super) fn tell(
         }
     }
     walk.tell_rest(teller)?;
-    teller.check_last_line(LOG, &log)?;
+    if found.is_some() {
+        ending::tell(LOG, log, teller)?;
+    }
     let known = |name: &str| name == LOG || name == META || names.iter().any(|n| n == name);
     documents::tell_rest(System::FlowStudio, folder, teller, known)?;
     tell_end(folder, &mut walk, &records, teller)

@@ -10,6 +10,7 @@ use super::super::error::ImportError;
 use super::super::folder::Folder;
 use super::super::record::{Record, lines, number, owned, text, time};
 use super::super::teller::Teller;
+use super::ending;
 use super::event::{
     Step, end_of, ends_flow, error, flow_completed, kind_of, said, step_of, usage_of, when,
 };
@@ -330,7 +331,7 @@ impl<'a> Walk<'a> {
                     teller.tell(Some(&record), draft.map(dress))?;
                 }
             }
-            teller.check_last_line(name, &bytes)?;
+            ending::tell(name, &bytes, teller)?;
         }
         if let Some(name) = &part.receipt {
             let bytes = self.folder.read(name)?.unwrap_or_default();
