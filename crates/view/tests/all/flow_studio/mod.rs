@@ -3,12 +3,13 @@
 //! - `cases`: transcripts and the files they become
 //! - `promises`: what holds for every run
 //! - `again`: runs from there, imported and put back
-//! - `readers`: other people's programs read the files
+//! - `readers`: other people's programs read the files, which a small `server` hands out
 
 mod again;
 mod cases;
 mod promises;
 mod readers;
+mod server;
 
 use quipu_event::Event;
 use quipu_view::{FileTree, FileView, FlowStudioView, Losses};
