@@ -37,6 +37,10 @@
 //! - A reported cost is not priced again.
 //! - Usage is priced with the prices of its day.
 //! - A receipt does not grow with the iterations of a loop.
+//! - A run that came from Flow Studio goes back to the byte.
+//! - An execution of a step never overwrites another in the layout of Flow Studio.
+//! - Every receipt in the layout of Flow Studio has every documented field.
+//! - A run that nobody answered is marked as a stub in the layout of Flow Studio.
 //!
 //! # What it refuses to do
 //!

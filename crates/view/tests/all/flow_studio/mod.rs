@@ -5,6 +5,9 @@
 //! - `again`: runs from there, imported and put back
 //! - `readers`: other people's programs read the files, which a small `server` hands out
 
+#![expect(clippy::unwrap_used, reason = "a test that meets nothing has failed")]
+#![expect(clippy::print_stderr, reason = "a check that was not made is said")]
+
 mod again;
 mod cases;
 mod promises;

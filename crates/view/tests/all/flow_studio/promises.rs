@@ -21,7 +21,7 @@ fn lines(bytes: &[u8]) -> Vec<Value> {
 }
 
 #[test]
-fn no_execution_of_a_step_overwrites_another_in_flow_studio_s_layout() {
+fn an_execution_of_a_step_never_overwrites_another_in_the_layout_of_flow_studio() {
     let mut run =
         String::from(r#"{"type":"run.started","payload":{"name":"w","kind":"workflow"}}"#);
     for round in 0..3 {
@@ -58,7 +58,7 @@ fn no_execution_of_a_step_overwrites_another_in_flow_studio_s_layout() {
 }
 
 #[test]
-fn every_receipt_of_flow_studio_s_layout_has_every_documented_field() {
+fn every_receipt_in_the_layout_of_flow_studio_has_every_documented_field() {
     for name in ["workflow", "stub", "session", "foreign"] {
         let (tree, _) = files_of(&case(name));
         let receipts = documents(&tree, "/receipts");
@@ -83,7 +83,7 @@ fn every_receipt_of_flow_studio_s_layout_has_every_documented_field() {
 }
 
 #[test]
-fn a_run_that_nobody_answered_is_marked_as_a_stub_in_flow_studio_s_layout() {
+fn a_run_that_nobody_answered_is_marked_as_a_stub_in_the_layout_of_flow_studio() {
     let (tree, _) = files_of(&case("stub"));
     for (path, receipt) in documents(&tree, "/receipts/") {
         assert_eq!(receipt["model"], "claude-stub", "{path}");

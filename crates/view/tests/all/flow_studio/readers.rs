@@ -82,7 +82,7 @@ fn reader(name: &str) -> PathBuf {
 }
 
 #[test]
-fn python_and_javascript_read_flow_studio_s_layout_by_its_documented_names() {
+fn python_and_javascript_read_the_layout_of_flow_studio_by_its_documented_names() {
     for name in ["workflow", "stub", "session", "foreign"] {
         let run = Shelved::new(&case(name), "runs");
         let folder = run.dir.path().join("runs").join(&run.run);
