@@ -23,6 +23,8 @@ pub(super) struct Telling {
     name: String,
     /// The agent of the whole run, if it has one.
     agent: Agent,
+    /// The agent's own name for its session, if the run is one.
+    session: Option<String>,
     is_stub: bool,
     /// Whether its writer tells prompts apart by their place alone.
     pub(super) prompts_by_place: bool,
@@ -50,6 +52,7 @@ impl Telling {
             kind,
             name,
             agent: Agent::default(),
+            session: None,
             is_stub: false,
             prompts_by_place: true,
             log: Log::new(event, flow.clone()),
@@ -134,7 +137,10 @@ impl Telling {
         let step = self.slots.step_id(&event.path, "");
         let parent = (event.path.clone(), None);
         let agent = self.slots.open.get(&parent).map(|execution| execution.agent.clone());
-        let execution = self.by_run(event, agent, None);
+        let mut execution = self.by_run(event, agent, None);
+        if event.path.is_root() && event.source.is_none() {
+            execution.session.clone_from(&self.session);
+        }
         let key = match event.source.as_deref() {
             Some(source) => source.strip_prefix("subagent:").unwrap_or(source).to_owned(),
             None => execution.agent.label().unwrap_or("agent").to_owned(),
@@ -184,6 +190,7 @@ impl Telling {
         if let Some(agent) = &run.agent {
             self.agent = agent.clone();
         }
+        self.session.clone_from(&run.session_id);
         self.log.start(event, run, shelf);
     }
 

@@ -48,7 +48,7 @@ def main(root):
         lines = [shown(line) for line in transcript(path.parent.parent, receipt)]
         found.append([receipt["step_id"], receipt["agent_key"], receipt["status"], lines])
     numbers = []
-    for line in (root / "events.jsonl").read_text(encoding="utf-8").splitlines():
+    for line in (root / "events.jsonl").read_text(encoding="utf-8").split("\n")[:-1]:
         event = json.loads(line)
         numbers.append(event["seq"])
         assert {"event_id", "run_id", "ts", "kind", "flow_key", "payload"} <= set(event), event
