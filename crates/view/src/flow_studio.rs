@@ -8,6 +8,7 @@ mod conversation;
 mod execution;
 mod log;
 mod names;
+mod notes;
 mod restore;
 mod said;
 mod slots;
