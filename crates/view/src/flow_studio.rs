@@ -9,6 +9,7 @@ mod execution;
 mod log;
 mod names;
 mod notes;
+mod pairs;
 mod restore;
 mod said;
 mod slots;

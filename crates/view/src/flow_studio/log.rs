@@ -5,6 +5,7 @@ use quipu_event::{Event, Json, RunId, Timestamp};
 use serde_json::{Value, json};
 
 use super::calls::moment;
+use super::pairs::{BESIDE, Pairs};
 use super::said::mended;
 use super::wire::{LogLine, Meta, Spec, document, line};
 use crate::files::Shelf;
@@ -19,7 +20,8 @@ pub(super) struct Log {
     pub(super) steps_begun: u64,
     /// How many have ended.
     pub(super) steps_ended: u64,
-    pub(super) is_created: bool,
+    is_created: bool,
+    pairs: Pairs,
     parent: Option<RunId>,
     title: Option<String>,
     params: Value,
@@ -40,6 +42,7 @@ impl Log {
             steps_begun: 0,
             steps_ended: 0,
             is_created: false,
+            pairs: Pairs::default(),
             parent: event.parent_run_id.clone(),
             title: None,
             params: json!({}),
@@ -74,6 +77,40 @@ impl Log {
             payload,
         });
         shelf.append(&format!("{}/events.jsonl", self.run), &line);
+    }
+
+    /// Says that `step` begins.
+    pub(super) fn begin_step(
+        &mut self,
+        event: &Event,
+        (step, agent): (&str, Option<&str>),
+        mut payload: Value,
+        shelf: &mut dyn Shelf,
+    ) {
+        let kind = self.pairs.begin(step, &event.path);
+        if kind == BESIDE {
+            payload["event"] = "step_start".into();
+        }
+        self.write(event, kind, (Some(step), agent), payload, shelf);
+    }
+
+    /// Says that `step` ends; if nobody said that it began, this is said first.
+    pub(super) fn end_step(
+        &mut self,
+        event: &Event,
+        (step, agent): (&str, Option<&str>),
+        mut payload: Value,
+        shelf: &mut dyn Shelf,
+    ) {
+        if self.pairs.is_new(step) {
+            let unannounced = json!({ "path": event.path.as_str(), "announced": false });
+            self.begin_step(event, (step, agent), unannounced, shelf);
+        }
+        let kind = self.pairs.end(step, &event.path);
+        if kind == BESIDE {
+            payload["event"] = "step_end".into();
+        }
+        self.write(event, kind, (Some(step), agent), payload, shelf);
     }
 
     /// Says that the run was accepted, once.

@@ -49,7 +49,7 @@ impl Telling {
             "child_run_id": event.child_run_id,
         });
         let agent = agent.map(str::to_owned);
-        self.log.write(event, "step_start", (Some(&id), agent.as_deref()), payload, shelf);
+        self.log.begin_step(event, (&id, agent.as_deref()), payload, shelf);
     }
 
     /// Ends a step, and whatever other agents did in it.
@@ -74,7 +74,7 @@ impl Telling {
             "iteration": event.iteration, "attempt": step.attempt, "path": event.path.as_str(),
             "child_run_id": event.child_run_id,
         });
-        self.log.write(event, "step_end", (Some(&id), agent.as_deref()), payload, shelf);
+        self.log.end_step(event, (&id, agent.as_deref()), payload, shelf);
         if let Some(next) = next {
             let payload = json!({
                 "from_step": id, "to_step": next.goto, "next_step_id": next.goto,

@@ -47,11 +47,18 @@ def main(root):
         assert tokens["prompt"] + tokens["completion"] == tokens["total"], path
         lines = [shown(line) for line in transcript(path.parent.parent, receipt)]
         found.append([receipt["step_id"], receipt["agent_key"], receipt["status"], lines])
-    numbers = []
+    numbers, begun, open_now = [], set(), set()
     for line in (root / "events.jsonl").read_text(encoding="utf-8").split("\n")[:-1]:
         event = json.loads(line)
         numbers.append(event["seq"])
         assert {"event_id", "run_id", "ts", "kind", "flow_key", "payload"} <= set(event), event
+        if event["kind"] == "step_start":
+            assert event["step_id"] not in open_now, event
+            begun.add(event["step_id"])
+            open_now.add(event["step_id"])
+        if event["kind"] == "step_end":
+            assert event["step_id"] in begun, event
+            open_now.discard(event["step_id"])
     assert numbers == list(range(1, len(numbers) + 1)), numbers
     json.dump(found, sys.stdout)
 
