@@ -131,7 +131,8 @@ impl Log {
     /// Says that the run begins, or goes on.
     pub(super) fn start(&mut self, event: &Event, run: &RunStarted, shelf: &mut dyn Shelf) {
         self.title = Some(run.name.clone()).filter(|name| !name.is_empty());
-        self.params = run.inputs.as_ref().and_then(mended).unwrap_or_else(|| json!({}));
+        let params = run.inputs.as_ref().and_then(mended).filter(Value::is_object);
+        self.params = params.unwrap_or_else(|| json!({}));
         self.create(event, shelf);
         self.started.get_or_insert(event.timestamp);
         (self.completed, self.status, self.error) = (None, None, None);
