@@ -92,6 +92,10 @@ impl Shelf for AppendOnly {
         self.put.insert(path.to_owned());
         self.tree.put(path, bytes);
     }
+
+    fn rename(&mut self, from: &str, _: &str) {
+        panic!("{from} was moved");
+    }
 }
 
 fn exported(events: &[Event]) -> (FileTree, Losses) {
