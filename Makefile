@@ -11,7 +11,7 @@ COVERAGE := target/coverage
 export CARGO_TARGET_DIR := $(CURDIR)/target
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo install test test-agents check tidy bless fmt bench coverage fuzz advisories clean
+.PHONY: help build demo install test test-agents test-wink check tidy bless fmt bench coverage fuzz advisories clean
 
 # $(call has,TOOL) tells whether cargo has the subcommand TOOL, wherever it is installed.
 has = $(CARGO) --list | grep '^ *$(1)\b' >/dev/null
@@ -66,6 +66,7 @@ test: ## Runs every test: unit, integration, documentation, and the tidy checks.
 		$(CARGO) test --workspace --lib --bins --tests --examples; \
 	fi
 	$(CARGO) test --workspace --doc
+	@$(MAKE) --no-print-directory test-wink
 	$(CARGO) xtask tidy
 
 # What the tests have built is used here as it is, so that nothing is built twice.
@@ -85,6 +86,26 @@ test-agents: ## Runs the real agents against a scripted model API, and MCP serve
 	else \
 		echo '!! SKIPPED: no real agent was tested, because node or npm is missing' >&2; \
 		[ "$$QUIPU_AGENTS_REQUIRED" != 1 ]; \
+	fi
+
+# WINK's own program opens bundles that we made. It needs Python 3.12 or later, and the network once.
+# A machine without says loudly what it did not test. That is a failure only where QUIPU_WINK_REQUIRED is 1.
+test-wink: ## Opens debug bundles with WINK's own program; installs it into target/wink.
+	@wink="$${QUIPU_WINK:-$(CARGO_TARGET_DIR)/wink/bin/wink}"; \
+	if [ ! -x "$$wink" ]; then \
+		for python in python3 python3.14 python3.13 python3.12 "$$HOME"/.pyenv/versions/*/bin/python3; do \
+			"$$python" -c 'import sys; sys.exit(sys.version_info < (3, 12))' 2>/dev/null || continue; \
+			echo ">> WINK is missing, installing it into $(CARGO_TARGET_DIR)/wink"; \
+			"$$python" -m venv "$(CARGO_TARGET_DIR)/wink" && \
+				"$(CARGO_TARGET_DIR)/wink/bin/pip" install --quiet 'weakincentives[wink]==0.27.0'; \
+			break; \
+		done; \
+	fi; \
+	if [ -x "$$wink" ]; then \
+		QUIPU_WINK="$$wink" $(CARGO) test --package quipu-export --test wink -- --ignored; \
+	else \
+		echo "!! NOT RUN, because WINK could not be installed: its own program on our bundles" >&2; \
+		[ "$$QUIPU_WINK_REQUIRED" != 1 ]; \
 	fi
 
 check: ## Runs every checker: format, clippy, docs, tidy, unused and unwanted dependencies.

@@ -41,6 +41,9 @@
 //! - An execution of a step never overwrites another in the layout of Flow Studio.
 //! - Every receipt in the layout of Flow Studio has every documented field.
 //! - A run that nobody answered is marked as a stub in the layout of Flow Studio.
+//! - The manifest of a bundle has the checksum of every other file.
+//! - A bundle is read line by line whatever its texts hold.
+//! - Entries are reconstructed from the records of a log.
 //!
 //! # What it refuses to do
 //!

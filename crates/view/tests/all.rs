@@ -9,6 +9,7 @@
 //! - `activity`: what a run is doing
 //! - `kgent`: that layout of files
 //! - `price`, `receipt`: what runs cost
+//! - `wink`: debug bundles
 //! - `robustness`: whatever a line may hold
 
 mod all {
@@ -26,4 +27,5 @@ mod all {
     mod summary;
     mod transcript;
     mod tree;
+    mod wink;
 }

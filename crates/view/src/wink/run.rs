@@ -1,6 +1,6 @@
 //! What is known of a run as a whole: the small files around its log.
 
-use quipu_event::payload::RunStarted;
+use quipu_event::payload::{RunStarted, Status};
 use quipu_event::{Event, Json, Kind, Timestamp};
 
 use super::artifacts::Artifacts;
@@ -109,8 +109,9 @@ impl Run {
         self.latest = moment(self.summary.latest);
         self.status = match &self.summary.status {
             None => "running",
-            Some(status) if status.is_failure() => "error",
-            Some(_) => "success",
+            Some(Status::Succeeded | Status::Skipped) => "success",
+            Some(Status::Other(_)) => "unknown",
+            Some(_) => "error",
         };
     }
 
