@@ -44,6 +44,9 @@
 //! - The manifest of a bundle has the checksum of every other file.
 //! - A bundle is read line by line whatever its texts hold.
 //! - Entries are reconstructed from the records of a log.
+//! - A transcript for AWF has only the ten types and no gap.
+//! - A strict decoder takes every line of a transcript for AWF.
+//! - An entry of the audit trail fits into one write.
 //!
 //! # What it refuses to do
 //!
@@ -74,6 +77,7 @@
 //! ```
 
 pub mod activity;
+mod awf;
 pub mod entries;
 mod files;
 mod flow_studio;
@@ -81,6 +85,7 @@ mod kgent;
 pub mod markdown;
 mod path;
 pub mod price;
+mod plain;
 mod reading;
 pub mod receipt;
 pub mod summary;
@@ -89,6 +94,7 @@ pub mod tree;
 mod wink;
 
 pub use activity::Activity;
+pub use awf::AwfView;
 pub use entries::{Entries, Entry, EntryOptions, EntryType, TranscriptSummary, reconstruct};
 pub use files::{FileTree, FileView, Losses, Shelf};
 pub use flow_studio::FlowStudioView;

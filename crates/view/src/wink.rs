@@ -7,7 +7,6 @@
 mod artifacts;
 mod detail;
 mod line;
-mod plain;
 mod readme;
 mod records;
 mod run;
@@ -21,6 +20,7 @@ use quipu_event::{BlockContent, Event, Kind};
 
 use crate::entries::{Entries, Entry, Taken, TranscriptSummary};
 use crate::files::{FileView, Losses, Shelf};
+use crate::plain;
 use artifacts::Artifacts;
 use run::Run;
 

@@ -9,11 +9,13 @@
 //! - `activity`: what a run is doing
 //! - `kgent`: that layout of files
 //! - `price`, `receipt`: what runs cost
+//! - `awf`: transcripts for AWF, and its audit trail
 //! - `wink`: debug bundles
 //! - `robustness`: whatever a line may hold
 
 mod all {
     mod activity;
+    mod awf;
     mod entries;
     mod flow_studio;
     mod foreign;

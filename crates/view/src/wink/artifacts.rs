@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use quipu_event::{Json, RunId};
 use sha2::{Digest, Sha256};
 
+use super::ROOT;
 use super::wire::{Integrity, Manifest};
-use super::{ROOT, plain};
 use crate::files::Shelf;
+use crate::plain;
 
 /// Puts the files of one bundle on a shelf and remembers what they add up to.
 pub(super) struct Artifacts {

@@ -1,7 +1,7 @@
-//! JSON as WINK's readers can take it. The values stay what they are.
+//! JSON as the readers of other systems can take it. The values stay what they are.
 //!
-//! They take U+2028, U+2029 and U+0085 for the end of a line, refuse half a surrogate pair, and
-//! give up on the whole bundle over a number that their language cannot hold.
+//! Some take U+2028, U+2029 and U+0085 for the end of a line, or refuse half a surrogate pair. Most
+//! give up on the whole file over a number that their language cannot hold.
 
 use std::borrow::Cow;
 
@@ -11,14 +11,14 @@ use quipu_event::{Json, mend_surrogates};
 const LONG: usize = 300;
 
 /// Returns `json` as one line, its end included.
-pub(super) fn line(json: &Json) -> Vec<u8> {
-    let mut line = text(json.as_str()).into_owned().into_bytes();
-    line.push(b'\n');
-    line
+pub(crate) fn line(json: &Json) -> Vec<u8> {
+    let mut line = text(json.as_str()).into_owned();
+    line.push('\n');
+    line.into_bytes()
 }
 
 /// Returns the same JSON, spelled so that every reader can take it.
-pub(super) fn text(json: &str) -> Cow<'_, str> {
+pub(crate) fn text(json: &str) -> Cow<'_, str> {
     let mended = match mend_surrogates(json) {
         Cow::Borrowed(same) => quote_numbers(same),
         Cow::Owned(mended) => Cow::Owned(quote_numbers(&mended).into_owned()),
