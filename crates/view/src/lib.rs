@@ -79,9 +79,11 @@
 pub mod activity;
 mod awf;
 pub mod entries;
+mod figure;
 mod files;
 mod flow_studio;
 mod kgent;
+pub mod html;
 pub mod markdown;
 mod path;
 pub mod price;
@@ -99,6 +101,7 @@ pub use entries::{Entries, Entry, EntryOptions, EntryType, TranscriptSummary, re
 pub use files::{FileTree, FileView, Losses, Shelf};
 pub use flow_studio::FlowStudioView;
 pub use kgent::{KgentOptions, KgentView};
+pub use html::HtmlView;
 pub use markdown::MarkdownView;
 pub use price::PriceTable;
 pub use receipt::{Receipt, ReceiptBuilder};

@@ -9,7 +9,8 @@ use quipu_event::{Event, Json};
 use super::escape::{code, plain};
 use super::opening::{add, add_foreign, close, open};
 use super::speech::quoted;
-use super::{Length, fence, figure, value};
+use super::{Length, fence, value};
+use crate::figure;
 
 /// Appends an error.
 pub(crate) fn error(out: &mut String, event: &Event, error: &ErrorReport, length: Length) {

@@ -5,7 +5,7 @@
 
 use super::Length;
 use super::escape::longest_run;
-use super::figure;
+use crate::figure;
 
 /// A text with more lines than this, or more bytes, is long.
 const LINES: usize = 40;

@@ -8,7 +8,6 @@ mod asked;
 mod escape;
 mod fact;
 mod fence;
-mod figure;
 mod link;
 mod message;
 mod opening;

@@ -3,7 +3,7 @@
 use quipu_event::Event;
 
 use super::escape::{code, plain};
-use super::figure;
+use crate::figure;
 
 /// Begins the line above an event with a word of ours and a name of theirs.
 pub(crate) fn open(out: &mut String, word: &str, name: &str) {

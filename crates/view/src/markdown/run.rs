@@ -8,7 +8,8 @@ use quipu_event::{Event, Json, Timestamp};
 use super::escape::{code, plain};
 use super::speech::quoted;
 use super::step::mark_of;
-use super::{Length, figure, link, value};
+use super::{Length, link, value};
+use crate::figure;
 
 /// Appends the title. A run that does not say its name is called by its id.
 pub(crate) fn title(out: &mut String, event: &Event, name: &str) {

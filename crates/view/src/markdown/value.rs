@@ -9,9 +9,10 @@ use quipu_event::Json;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
+use super::Length;
 use super::escape::{code, plain};
 use super::fence::fenced;
-use super::{Length, figure};
+use crate::figure;
 
 /// A text that is longer than this does not stand on a line with its key.
 const INLINE: usize = 120;

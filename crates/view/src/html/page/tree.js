@@ -1,0 +1,149 @@
+// The tree of steps on the left. Branches are drawn when they are opened, a hundred at a time, so
+// that a loop of any length stays light.
+'use strict';
+
+const PAGE = 100;
+const stepRoot = { children: [], byKey: new Map(), open: true, limit: PAGE };
+const stepsByPath = new Map();
+const treeElement = document.getElementById('tree');
+
+function noteStep(row, facts) {
+  const path = row.path || String(facts.name || '');
+  const node = nodeAt(path, row);
+  row.name = String(facts.name || '');
+  if (row.type.endsWith('.started')) {
+    node.kind = node.kind || facts.kind;
+    node.status = 'open';
+    node.attempts = (node.attempts || 0) + 1;
+  } else {
+    node.status = statusOf(facts);
+    row.bad = isFailure(node.status);
+  }
+}
+
+/** The levels of `a.each[3].b`, or of `loop:3/b`, each with the path up to it. */
+function levelsOf(path) {
+  if (/^loop:\d+/.test(path)) {
+    const parts = path.split('/');
+    return parts.map((part, at) => [part, parts.slice(0, at + 1).join('/')]);
+  }
+  const levels = [];
+  let before = '';
+  for (const part of path.split('.').slice(0, 64)) {
+    const [, name, indices] = /^(.*?)((?:\[\d+\])*)$/s.exec(part);
+    let here = before ? `${before}.${name}` : name;
+    if (name) levels.push([name, here]);
+    for (const index of indices.match(/\[\d+\]/g) || []) levels.push([`iteration ${index.slice(1, -1)}`, here += index]);
+    before = here;
+  }
+  return levels;
+}
+
+function nodeAt(path, row) {
+  const known = stepsByPath.get(path);
+  if (known) return known;
+  let node = stepRoot;
+  for (const [label, here] of levelsOf(path)) {
+    let child = node.byKey.get(here);
+    if (!child) {
+      child = { label, path: here, children: [], byKey: new Map(), first: row, parent: node, open: node === stepRoot, limit: PAGE };
+      node.byKey.set(here, child);
+      node.children.push(child);
+      stepsByPath.set(here, child);
+    }
+    node = child;
+  }
+  return node;
+}
+
+/** How a node stands: as it says itself, else as what is inside. */
+function standing(node) {
+  if (node.status) return node.status;
+  const inside = node.children.slice(0, PAGE).map(standing);
+  return inside.find(isFailure) || (inside.includes('open') ? 'open' : inside[0] || 'open');
+}
+
+function drawTree() {
+  treeElement.replaceChildren(...drawBranch(stepRoot, 1));
+  document.getElementById('side').classList.toggle('bare', !stepRoot.children.length);
+  if (!stepRoot.children.length) treeElement.append(el('li', 'remark', 'This run has no steps.'));
+  markHere(true);
+}
+
+function drawBranch(node, level) {
+  const items = node.children.slice(0, node.limit).map((child) => drawNode(child, level));
+  const left = node.children.length - node.limit;
+  if (left > 0) {
+    const button = el('button', 'more', `${count(left, 'more step')} …`);
+    button.type = 'button';
+    button.onclick = () => { node.limit += PAGE * 5; drawTree(); };
+    items.push(el('li', '', button));
+  }
+  return items;
+}
+
+function drawNode(node, level) {
+  const status = standing(node);
+  const mark = isFailure(status) ? ['bad', '✗'] : status === 'succeeded' ? ['good', '✓'] : status === 'open' ? ['open', '•'] : ['', '–'];
+  const turn = el('button', 'turn', node.children.length ? (node.open ? '▾' : '▸') : '');
+  turn.type = 'button';
+  turn.tabIndex = -1;
+  turn.disabled = !node.children.length;
+  turn.setAttribute('aria-hidden', 'true');
+  turn.onclick = () => { node.open = !node.open; drawTree(); };
+  const small = node.kind || node.attempts > 1 ? el('small', '', ` ${textOf(node.kind)}${node.attempts > 1 ? ` ×${node.attempts}` : ''}`) : null;
+  const go = el('button', 'go', node.label, small);
+  go.type = 'button';
+  go.title = node.path;
+  go.onclick = () => { document.body.classList.remove('menu'); goTo(node.first); };
+  go.onkeydown = (event) => turnByKey(event, node);
+  const line = el('div', 'node', turn, go, el('span', `mark ${mark[0]}`, mark[1]));
+  line.dataset.path = node.path;
+  const item = el('li', '', line);
+  item.setAttribute('role', 'treeitem');
+  item.setAttribute('aria-level', String(level));
+  item.setAttribute('aria-label', `${node.label}, ${status === 'open' ? 'not ended' : status}`);
+  if (node.children.length) {
+    item.setAttribute('aria-expanded', String(node.open));
+    if (node.open) {
+      const group = el('ul', '', ...drawBranch(node, level + 1));
+      group.setAttribute('role', 'group');
+      item.append(group);
+    }
+  }
+  return item;
+}
+
+function turnByKey(event, node) {
+  const all = [...treeElement.querySelectorAll('.go')];
+  const at = all.indexOf(event.target);
+  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  if (step) all[at + step]?.focus();
+  else if (event.key === 'ArrowRight' || event.key === 'ArrowLeft') {
+    if (!node.children.length) return;
+    node.open = event.key === 'ArrowRight';
+    drawTree();
+    treeElement.querySelectorAll('.go')[at]?.focus();
+  } else return;
+  event.preventDefault();
+}
+
+let herePath = null;
+
+/** Marks the step in sight, or the one around it that is open. */
+function markHere(anew) {
+  const row = firstVisible();
+  const path = row ? row.path : '';
+  if (path === herePath && !anew) return;
+  herePath = path;
+  treeElement.querySelectorAll('.here').forEach((line) => line.classList.remove('here'));
+  let node = stepsByPath.get(path);
+  while (node && node !== stepRoot) {
+    const line = treeElement.querySelector(`[data-path="${CSS.escape(node.path)}"]`);
+    if (line) {
+      line.classList.add('here');
+      return;
+    }
+    node = node.parent;
+  }
+}
