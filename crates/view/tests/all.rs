@@ -5,6 +5,7 @@
 //! - `structure`: random runs, rebuilt from their events
 //! - `entries`: events as records of a structured log
 //! - `flow_studio`: runs in the layout of Flow Studio
+//! - `markdown`, `html`: pages for people
 //! - `summary`: counts, durations, tokens
 //! - `activity`: what a run is doing
 //! - `kgent`: that layout of files
@@ -19,10 +20,12 @@ mod all {
     mod entries;
     mod flow_studio;
     mod foreign;
+    mod html;
     mod join;
     mod kgent;
     mod price;
     mod receipt;
+    mod markdown;
     mod render;
     mod robustness;
     mod structure;

@@ -9,7 +9,7 @@ function foldsOf(row) {
   return {
     isOpen(key) {
       const state = opened.get(row.n);
-      if (state && (state.has(key) || state.has('*'))) return !state.has('-' + key);
+      if (state && (state.has(key) || (state.has('*') && key !== 'json'))) return !state.has('-' + key);
       return view.thinking && key.startsWith('thinking') && !(state && state.has('-' + key));
     },
     toggle(key) {
@@ -40,18 +40,26 @@ function draw(row) {
   const number = link(`#e${row.seq}`, `#${row.seq}`);
   number.title = 'Link to this event';
   number.onclick = (event) => { event.preventDefault(); linkTo(row); };
+  const exact = el('button', 'exact', '{ }');
+  exact.type = 'button';
+  exact.title = 'Show the event as it was recorded';
+  exact.setAttribute('aria-expanded', String(foldsOf(row).isOpen('json')));
+  exact.onclick = () => foldsOf(row).toggle('json');
   const time = el('time', 'clock', row.time.slice(11, 19));
   time.dateTime = row.time;
   time.title = row.time;
-  const words = (parts.facts || []).filter(Boolean).map((fact) => (typeof fact === 'string' ? el('span', 'fact', fact) : fact));
+  const words = (parts.facts || []).filter(Boolean).map((fact) => (fact instanceof Node ? fact : el('span', 'fact', brief(textOf(fact)))));
   const source = data && data.more.source ? el('span', 'fact', data.more.source) : null;
-  const head = el('div', 'head', el('b', '', parts.label), ...words, source, el('span', 'tail', time, number));
-  const article = el('article', `row ${parts.look || ''}${row.n === view.target ? ' target' : ''}`, head, ...(parts.body || []).filter(Boolean));
+  const head = el('div', 'head', el('b', '', brief(parts.label)), ...words, source, el('span', 'tail', time, exact, number));
+  const article = el('article', `row ${parts.look || ''}${row.n === view.target ? ' target' : ''}`, head, ...(parts.body || []).filter(Boolean), foldsOf(row).isOpen('json') ? output(textOf(data ? data.payload : lineOf(row)) || 'null', foldsOf(row), 'recorded') : null);
   article.id = `e${row.seq}`;
   article.setAttribute('aria-label', `${parts.label}, event ${row.seq}`);
   article.setAttribute('aria-posinset', String(row.n + 1));
   return article;
 }
+
+/** A head is a line or two; what is longer stands in the event as it was recorded. */
+const brief = (text) => (text.length > 240 ? `${text.slice(0, 239)}…` : text);
 
 const problem = (text) => (text ? el('div', 'problem', textOf(text)) : null);
 const millis = (facts) => (typeof facts.duration_ms === 'number' ? span(facts.duration_ms) : '');
@@ -126,10 +134,10 @@ function drawStepEnd(row, step, more, folds) {
   const streams = ['stdout', 'stderr', 'output'].filter((key) => typeof result[key] === 'string' && result[key]);
   const body = [problem(step.error)];
   for (const key of streams) body.push(key === 'output' ? fold('Result', folds, 'result', () => output(result[key], folds, 'o')) : el('div', '', el('div', 'remark', key), output(result[key], folds, key, bad && key === 'stderr')));
-  const rest = Object.fromEntries(Object.entries(result).filter(([key]) => !streams.includes(key) && !(key === 'stdout' || key === 'stderr')));
+  const rest = Object.fromEntries(Object.entries(result).filter(([key]) => !streams.includes(key) && key !== 'stdout' && key !== 'stderr' && key !== 'exit_code'));
   if (isFull(rest)) body.push(fold('More of the result', folds, 'rest', () => facts(rest, folds, 'rs')));
   else if (step.result !== undefined && typeof step.result !== 'object') body.push(output(textOf(step.result), folds, 'value'));
-  const code = typeof result.exit_code === 'number' && result.exit_code !== 0 ? `exit code ${result.exit_code}` : '';
+  const code = typeof result.exit_code === 'number' ? `exit code ${result.exit_code}` : '';
   return { label: `${bad ? '✗' : status === 'succeeded' ? '✓' : '•'} ${step.name || row.path}`, facts: [status, millis(step), code, step.attempt > 1 ? `attempt ${step.attempt}` : ''], look: bad ? 'bad' : status === 'succeeded' ? 'good' : '', body };
 }
 

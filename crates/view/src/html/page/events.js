@@ -8,8 +8,8 @@ const callsAt = new Map();
 const run = { started: null, completed: null, first: null, last: null, parent: document.body.dataset.parent };
 const tokens = { total: {}, models: new Map(), steps: new Map() };
 const tools = new Map();
+const prompts = [];
 const TOKEN_KEYS = ['input_tokens', 'output_tokens', 'reasoning_tokens', 'cache_read_tokens', 'cache_write_tokens', 'cost_usd'];
-const MILESTONES = /^(run|step)\./;
 const TALK = /^(message\.|tool\.|error$|unknown$|run\.|step\.|deliverable\.missing|file\.rejected)/;
 
 const texts = [];
@@ -54,6 +54,7 @@ function takeLine(chunk, from, to) {
   else if (type === 'usage') countTokens(path, facts);
   else if (type === 'tool.call' || type === 'tool.result') noteTool(row, facts);
   else if (type.startsWith('step.')) noteStep(row, facts);
+  else if (type === 'message.user') notePrompt(row, facts);
   else if (type === 'error') row.bad = true;
 }
 
@@ -106,6 +107,13 @@ function noteTool(row, facts) {
     entry.timed = (entry.timed || 0) + 1;
     entry.longest = Math.max(entry.longest || 0, millis);
   }
+}
+
+/** A run without steps is found its way in by what was asked for. */
+function notePrompt(row, message) {
+  const blocks = Array.isArray(message) ? message : Array.isArray(message.blocks) ? message.blocks : [];
+  const said = blocks.find((block) => block && block.type === 'text' && block.purpose !== 'system_prompt' && typeof block.text === 'string');
+  if (said) prompts.push({ row, text: said.text.slice(0, 120).replace(/\s+/g, ' ').trim() || '…' });
 }
 
 function toolFailed(facts) {

@@ -5,7 +5,9 @@
 const PAGE = 100;
 const stepRoot = { children: [], byKey: new Map(), open: true, limit: PAGE };
 const stepsByPath = new Map();
+const promptRoot = { children: [], limit: PAGE };
 const treeElement = document.getElementById('tree');
+const sideTitle = document.querySelector('#side h2');
 
 function noteStep(row, facts) {
   const path = row.path || String(facts.name || '');
@@ -64,10 +66,20 @@ function standing(node) {
 }
 
 function drawTree() {
-  treeElement.replaceChildren(...drawBranch(stepRoot, 1));
-  document.getElementById('side').classList.toggle('bare', !stepRoot.children.length);
-  if (!stepRoot.children.length) treeElement.append(el('li', 'remark', 'This run has no steps.'));
+  const hasSteps = stepRoot.children.length > 0;
+  if (!hasSteps) notePrompts();
+  sideTitle.textContent = hasSteps ? 'Steps' : 'Prompts';
+  treeElement.replaceChildren(...drawBranch(hasSteps ? stepRoot : promptRoot, 1));
+  if (!hasSteps && !prompts.length) treeElement.append(el('li', 'remark', 'This run has no steps.'));
   markHere(true);
+}
+
+/** Where there are no steps, each prompt is a place to go to. */
+function notePrompts() {
+  for (let at = promptRoot.children.length; at < prompts.length; at++) {
+    const { row, text } = prompts[at];
+    promptRoot.children.push({ label: text, path: `prompt ${row.seq}`, children: [], first: row, parent: promptRoot, status: 'none', title: text });
+  }
 }
 
 function drawBranch(node, level) {
@@ -84,7 +96,7 @@ function drawBranch(node, level) {
 
 function drawNode(node, level) {
   const status = standing(node);
-  const mark = isFailure(status) ? ['bad', '✗'] : status === 'succeeded' ? ['good', '✓'] : status === 'open' ? ['open', '•'] : ['', '–'];
+  const mark = isFailure(status) ? ['bad', '✗'] : status === 'succeeded' ? ['good', '✓'] : status === 'open' ? ['open', '•'] : ['', status === 'none' ? '' : '–'];
   const turn = el('button', 'turn', node.children.length ? (node.open ? '▾' : '▸') : '');
   turn.type = 'button';
   turn.tabIndex = -1;
@@ -94,7 +106,7 @@ function drawNode(node, level) {
   const small = node.kind || node.attempts > 1 ? el('small', '', ` ${textOf(node.kind)}${node.attempts > 1 ? ` ×${node.attempts}` : ''}`) : null;
   const go = el('button', 'go', node.label, small);
   go.type = 'button';
-  go.title = node.path;
+  go.title = node.title || node.path;
   go.onclick = () => { document.body.classList.remove('menu'); goTo(node.first); };
   go.onkeydown = (event) => turnByKey(event, node);
   const line = el('div', 'node', turn, go, el('span', `mark ${mark[0]}`, mark[1]));
@@ -102,7 +114,7 @@ function drawNode(node, level) {
   const item = el('li', '', line);
   item.setAttribute('role', 'treeitem');
   item.setAttribute('aria-level', String(level));
-  item.setAttribute('aria-label', `${node.label}, ${status === 'open' ? 'not ended' : status}`);
+  item.setAttribute('aria-label', status === 'none' ? node.label : `${node.label}, ${status === 'open' ? 'not ended' : status}`);
   if (node.children.length) {
     item.setAttribute('aria-expanded', String(node.open));
     if (node.open) {
@@ -130,20 +142,29 @@ function turnByKey(event, node) {
 
 let herePath = null;
 
-/** Marks the step in sight, or the one around it that is open. */
+/** Marks the step in sight, or the one around it that is open; without steps, the prompt before it. */
 function markHere(anew) {
   const row = firstVisible();
-  const path = row ? row.path : '';
+  const node = row && (stepRoot.children.length ? stepsByPath.get(row.path) : lastPrompt(row));
+  const path = node ? node.path : '';
   if (path === herePath && !anew) return;
   herePath = path;
   treeElement.querySelectorAll('.here').forEach((line) => line.classList.remove('here'));
-  let node = stepsByPath.get(path);
-  while (node && node !== stepRoot) {
-    const line = treeElement.querySelector(`[data-path="${CSS.escape(node.path)}"]`);
+  for (let around = node; around && around.path; around = around.parent) {
+    const line = treeElement.querySelector(`[data-path="${CSS.escape(around.path)}"]`);
     if (line) {
       line.classList.add('here');
       return;
     }
-    node = node.parent;
   }
+}
+
+function lastPrompt(row) {
+  let [low, high] = [0, promptRoot.children.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (promptRoot.children[middle].first.n <= row.n) low = middle + 1;
+    else high = middle;
+  }
+  return promptRoot.children[low - 1];
 }
