@@ -6,6 +6,7 @@
 //! - `entries`: events as records of a structured log
 //! - `flow_studio`: runs in the layout of Flow Studio
 //! - `markdown`, `html`: pages for people
+//! - `markdown`, `html`, `browser`: pages for people, the latter in a real browser
 //! - `summary`: counts, durations, tokens
 //! - `activity`: what a run is doing
 //! - `kgent`: that layout of files
@@ -17,6 +18,7 @@
 mod all {
     mod activity;
     mod awf;
+    mod browser;
     mod entries;
     mod flow_studio;
     mod foreign;

@@ -48,7 +48,7 @@ pub(crate) fn code(out: &mut String, text: &str) {
 pub(crate) fn longest_run(text: &str) -> usize {
     let bytes = text.as_bytes();
     let (mut longest, mut at) = (0, 0);
-    while let Some(found) = bytes[at..].iter().position(|byte| *byte == b'`') {
+    while let Some(found) = text[at..].find('`') {
         let begin = at + found;
         let run = bytes[begin..].iter().take_while(|byte| **byte == b'`').count();
         longest = longest.max(run);

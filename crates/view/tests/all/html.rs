@@ -23,20 +23,25 @@ fn page(events: &[Event]) -> String {
     view.finish(&mut shelf);
     assert_eq!(view.losses().total(), 0);
     assert_eq!(shelf.0.len(), 1, "a run is one file");
-    String::from_utf8(shelf.0.pop_first().unwrap().1).unwrap()
+    String::from_utf8(shelf.0.pop_first().expect("the test made it so").1)
+        .expect("the test made it so")
 }
 
 /// Returns the data of a page, line by line, as a browser finds it.
 fn data(page: &str) -> Vec<Value> {
     let chunks = page.split("<script type=\"application/json\" class=\"events\">").skip(1);
-    let lines = chunks.flat_map(|chunk| chunk.split("</script>").next().unwrap().lines());
-    lines.filter(|line| !line.is_empty()).map(|line| serde_json::from_str(line).unwrap()).collect()
+    let lines = chunks
+        .flat_map(|chunk| chunk.split("</script>").next().expect("the test made it so").lines());
+    lines
+        .filter(|line| !line.is_empty())
+        .map(|line| serde_json::from_str(line).expect("the test made it so"))
+        .collect()
 }
 
 /// Returns what stands between the first `open` and the next `close`.
 fn between<'a>(page: &'a str, open: &str, close: &str) -> &'a str {
-    let begin = page.find(open).unwrap() + open.len();
-    &page[begin..begin + page[begin..].find(close).unwrap()]
+    let begin = page.find(open).expect("the test made it so") + open.len();
+    &page[begin..begin + page[begin..].find(close).expect("the test made it so")]
 }
 
 fn hash(text: &str) -> String {
@@ -63,7 +68,10 @@ fn hostile() -> Vec<Event> {
         json!({ "type": "unknown", "path": "", "raw": x, "payload": { "native_type": x, "reason": x } }),
         json!({ "type": x, "path": "", x: { x: x }, "payload": x }),
     ];
-    (1..).zip(lines).map(|(n, line)| event(n, line.as_object().unwrap().clone())).collect()
+    (1..)
+        .zip(lines)
+        .map(|(n, line)| event(n, line.as_object().expect("the test made it so").clone()))
+        .collect()
 }
 
 #[test]

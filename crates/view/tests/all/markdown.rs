@@ -20,13 +20,16 @@ fn page(events: &[Event], length: Length) -> String {
     view.finish(&mut shelf);
     assert_eq!(view.losses().total(), 0);
     assert!(shelf.0.len() <= 1);
-    shelf.0.pop_first().map_or_else(String::new, |(_, page)| String::from_utf8(page).unwrap())
+    shelf
+        .0
+        .pop_first()
+        .map_or_else(String::new, |(_, page)| String::from_utf8(page).expect("the test made it so"))
 }
 
 fn said(text: &str) -> Vec<Event> {
     let payload = json!({ "role": "user", "blocks": [{ "type": "text", "text": text }] });
     let line = json!({ "type": "message.user", "path": "", "payload": payload });
-    vec![event(1, line.as_object().unwrap().clone())]
+    vec![event(1, line.as_object().expect("the test made it so").clone())]
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 mod excerpt;
 pub(crate) mod filter;
+mod markdown;
 mod needle;
 mod page;
 mod paper;
@@ -11,6 +12,7 @@ use std::path::Path;
 
 use quipu_event::{Event, Kind};
 use quipu_journal::{Reader, find_run};
+use quipu_view::markdown::Length;
 
 use crate::Context;
 use crate::exit::{Exit, UserError};
@@ -27,14 +29,15 @@ use paper::Paper;
 /// Read a run's transcript
 ///
 /// Shows every event in order: messages, tool calls and their results, commands, usage. Long
-/// texts are shortened, with a note of how much is hidden. Filters combine. Damaged lines are
-/// shown where they stand, and lead to exit code 3. Times are UTC.
+/// texts are shortened, with a note of how much is hidden. Filters combine, with `--md` too. Damaged
+/// lines are shown where they stand, and lead to exit code 3. Times are UTC.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
     quipu show last\n  \
     quipu show 3f2a --type tool --path build --full\n  \
     quipu show last --grep 'permission denied'\n  \
-    quipu show last --type usage --json | jq .payload")]
+    quipu show last --type usage --json | jq .payload\n  \
+    quipu show last --md > review.md")]
 pub(crate) struct Args {
     /// The run: any unique beginning of its id, or `last`
     run: String,
@@ -56,6 +59,9 @@ pub(crate) struct Args {
     /// Print the lines themselves
     #[arg(long)]
     raw: bool,
+    /// Print a page of Markdown, as `quipu export --to markdown` writes it
+    #[arg(long, conflicts_with = "raw")]
+    md: bool,
     /// Shorten nothing
     #[arg(long)]
     full: bool,
@@ -79,7 +85,15 @@ pub(crate) fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
     let reader = Reader::from_seq(&path, from)?;
     let paging = if args.no_pager { Paging::Never } else { Paging::Auto };
     let screen = context.screen;
-    let outcome = if screen.json || args.raw {
+    if args.md && screen.json {
+        let error = UserError::new("--md and --json are two different answers");
+        return Err(error.with_hint("leave out one of them").into());
+    }
+    let outcome = if args.md {
+        let length = if args.full { Length::Full } else { Length::Short };
+        let out = markdown::out(screen, paging);
+        markdown::print(is_in_order(&path)?, reader, &filter, length, out)?
+    } else if screen.json || args.raw {
         let out: Box<dyn Write> = if screen.json || !screen.is_terminal() {
             screen.data()
         } else {

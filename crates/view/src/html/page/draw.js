@@ -50,9 +50,10 @@ function draw(row) {
   time.title = row.time;
   const words = (parts.facts || []).filter(Boolean).map((fact) => (fact instanceof Node ? fact : el('span', 'fact', brief(textOf(fact)))));
   const source = data && data.more.source ? el('span', 'fact', data.more.source) : null;
-  const head = el('div', 'head', el('b', '', brief(parts.label)), ...words, source, el('span', 'tail', time, exact, number));
+  const head = el('div', 'head', el('b', '', brief(parts.label)), ...words, source, el('span', 'tail', exact, time, number));
   const article = el('article', `row ${parts.look || ''}${row.n === view.target ? ' target' : ''}`, head, ...(parts.body || []).filter(Boolean), foldsOf(row).isOpen('json') ? output(textOf(data ? data.payload : lineOf(row)) || 'null', foldsOf(row), 'recorded') : null);
-  article.id = `e${row.seq}`;
+  // Not what links name: the browser would scroll there by itself, and not know of rows out of sight.
+  article.id = `event-${row.seq}`;
   article.setAttribute('aria-label', `${parts.label}, event ${row.seq}`);
   article.setAttribute('aria-posinset', String(row.n + 1));
   return article;

@@ -151,10 +151,11 @@ function redraw(row) {
   paint();
 }
 
+/** Draws everything anew after each row may have another height. */
 function redrawAll() {
-  for (const row of shown) row.height = 0;
   const [anchor, begin] = rowAt(top_);
   const into = top_ - begin;
+  for (const row of shown) row.height = 0;
   sums = [];
   total = 0;
   shown.forEach((row, at) => {

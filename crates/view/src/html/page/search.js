@@ -90,7 +90,11 @@ function highlight() {
   for (const [n, element] of drawn) {
     const ranges = rangesIn(element, search.text);
     all.push(...ranges);
-    if (current && n === current.n && ranges.length) CSS.highlights.set('found-now', new Highlight(ranges[0]));
+    if (current && n === current.n && ranges.length) {
+      const now = new Highlight(ranges[0]);
+      now.priority = 1;
+      CSS.highlights.set('found-now', now);
+    }
   }
   CSS.highlights.set('found', new Highlight(...all));
 }

@@ -175,7 +175,15 @@ $('theme').onclick = () => {
 };
 try { root.dataset.theme = localStorage.getItem('quipu-theme') || ''; } catch { /* The system decides. */ }
 list.addEventListener('scroll', () => { if (!onScroll.asked) { onScroll.asked = true; requestAnimationFrame(() => { onScroll.asked = false; onScroll(); }); } }, { passive: true });
-new ResizeObserver(() => { if (shown.length) redrawAll(); }).observe(list);
+let width = list.clientWidth;
+new ResizeObserver(() => {
+  if (!shown.length) return;
+  if (list.clientWidth === width) paint();
+  else {
+    width = list.clientWidth;
+    redrawAll();
+  }
+}).observe(list);
 addEventListener('hashchange', followHash);
 
 load();

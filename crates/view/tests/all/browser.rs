@@ -1,0 +1,128 @@
+//! The pages in a real browser. The checks are in `tests/browser/test.mjs`; here pages are made for them.
+//!
+//! A machine without Node or without Chromium says loudly that nothing was checked, which is a
+//! failure only where `QUIPU_BROWSER_REQUIRED` is 1.
+
+use std::path::Path;
+use std::process::Command;
+
+use quipu_event::Event;
+use quipu_view::html::{RunCard, index};
+use quipu_view::{FileTree, FileView, HtmlView};
+use serde_json::{Value, json};
+
+use super::transcript::{event, events, summary_of};
+
+const RUN: &str = include_str!("cases/one-of-everything.jsonl");
+const BROWSERS: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "chrome"];
+
+#[test]
+fn pages_do_in_a_browser_what_they_promise() {
+    let Some(browser) = find_browser() else {
+        assert_ne!(std::env::var("QUIPU_BROWSER_REQUIRED").as_deref(), Ok("1"));
+        println!("!! NOT CHECKED, because node or chromium is missing: the pages in a browser");
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    write_page(folder.path(), "run.html", &events(RUN));
+    write_page(folder.path(), "hostile.html", &hostile());
+    write_page(folder.path(), "long.html", &long());
+    std::fs::write(folder.path().join("index.html"), index(&cards())).unwrap();
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/browser/test.mjs");
+    let outcome = Command::new("node").arg(script).arg(browser).arg(folder.path()).output();
+    let outcome = outcome.unwrap();
+    println!("{}", String::from_utf8_lossy(&outcome.stdout));
+    assert!(outcome.status.success(), "{}", String::from_utf8_lossy(&outcome.stderr));
+}
+
+fn find_browser() -> Option<&'static str> {
+    let runs = |program: &&str| Command::new(program).arg("--version").output().is_ok();
+    runs(&"node").then(|| BROWSERS.iter().find(|program| runs(program)).copied())?
+}
+
+fn write_page(folder: &Path, name: &str, events: &[Event]) {
+    let mut view = HtmlView::new();
+    let mut shelf = FileTree::default();
+    events.iter().for_each(|event| view.add(event, &mut shelf));
+    view.finish(&mut shelf);
+    let (_, page) = shelf.0.pop_first().expect("a run with events has a page");
+    std::fs::write(folder.join(name), page).expect("the folder is there");
+}
+
+fn events_of(lines: impl IntoIterator<Item = Value>) -> Vec<Event> {
+    let fields = |line: Value| line.as_object().cloned().expect("a line is an object");
+    (1..).zip(lines).map(|(n, line)| event(n, fields(line))).collect()
+}
+
+/// A run that tries to leave its page from everywhere.
+fn hostile() -> Vec<Event> {
+    let x = "</script><script>pwned=1</script><img src=x onerror=pwned=1><!-- --> [a](javascript:pwned=1) \
+             ![a](http://example.org/x) <a href='javascript:pwned=1'>b</a> ]]> {{script}} \u{2028} \"'";
+    events_of([
+        json!({ "type": "run.started", "path": "", "payload": { "name": x, "kind": x, "cwd": x, "labels": { x: x }, "agent": { "model": x } } }),
+        json!({ "type": "step.started", "path": x, "payload": { "name": x, "kind": x, "blocks": [{ "type": "command", "command": x }] } }),
+        json!({ "type": "message.user", "path": x, "payload": { "blocks": [{ "type": "text", "text": x }, { "type": x, "content": x }] } }),
+        json!({ "type": "message.assistant", "path": x, "payload": { "model": x, "stop_reason": x, "blocks": [
+            { "type": "thinking", "thinking": x }, { "type": "tool_use", "tool_name": x, "tool_id": x, "tool_input": { x: x } },
+            { "type": "tool_result", "tool_id": x, "tool_content": x, "is_error": true }] } }),
+        json!({ "type": "tool.call", "path": x, "source": x, "payload": { "name": x, "call_id": x, "input": { x: { x: [x] } }, "provider": x } }),
+        json!({ "type": "tool.result", "path": x, "payload": { "name": x, "call_id": x, "output": { "content": [{ "text": x }] }, "error": x, "status": x } }),
+        json!({ "type": "usage", "path": x, "payload": { "model": x, "input_tokens": 1 } }),
+        json!({ "type": "system", "path": "", "payload": { "subtype": x, "__proto__": { "a": x }, "constructor": x } }),
+        json!({ "type": "error", "path": "", "payload": { "code": x, "category": x, "message": x, "details": x } }),
+        json!({ "type": "unknown", "path": "", "raw": x, "payload": { "native_type": x, "reason": x } }),
+        json!({ "type": "constructor", "path": "__proto__", "payload": { "a": 1 } }),
+        json!({ "type": "__proto__", "path": "constructor", "payload": x }),
+        json!({ "type": x, "path": x, x: { x: x }, "payload": { x: x } }),
+        json!({ "type": "message.user", "path": "", "payload": { "blocks": "no list" } }),
+        json!({ "type": "message.assistant", "path": "", "payload": { "blocks": [null, 3] } }),
+        json!({ "type": "tool.result", "path": "", "payload": { "name": 5, "status": [] } }),
+        json!({ "type": "step.completed", "path": "", "payload": { "status": 3, "result": [1] } }),
+        json!({ "type": "file.rejected", "path": "", "payload": { "file": x, "reason": x } }),
+        json!({ "type": "run.completed", "path": "", "payload": { "name": x, "status": x, "error": x, "result": x } }),
+    ])
+}
+
+/// A hundred thousand events, with a word in the last but one that stands nowhere else.
+fn long() -> Vec<Event> {
+    let line = |n: u64| {
+        let path = format!("each[{}].check", n / 5);
+        match n {
+            99_998 => {
+                json!({ "type": "message.assistant", "path": "", "payload": { "blocks": [{ "type": "text", "text": "The last needle." }] } })
+            }
+            _ if n % 5 == 0 => {
+                json!({ "type": "step.started", "path": path, "payload": { "name": "check", "kind": "agent" } })
+            }
+            _ if n % 5 == 1 => {
+                json!({ "type": "tool.call", "path": path, "payload": { "name": "Bash", "call_id": n.to_string(), "input": { "command": format!("case {n} ") } } })
+            }
+            _ if n % 5 == 2 => {
+                json!({ "type": "tool.result", "path": path, "payload": { "name": "Bash", "call_id": (n - 1).to_string(), "output": "a line\n".repeat(n as usize % 30) } })
+            }
+            _ if n % 5 == 3 => {
+                json!({ "type": "message.assistant", "path": path, "payload": { "blocks": [{ "type": "text", "text": "It is read once. ".repeat(n as usize % 40) }] } })
+            }
+            _ => {
+                json!({ "type": "step.completed", "path": path, "payload": { "name": "check", "status": "succeeded" } })
+            }
+        }
+    };
+    events_of((0..100_000).map(line))
+}
+
+fn cards() -> Vec<RunCard> {
+    let card = |second: u64, id: &str, name: &str, parent: Option<&str>| {
+        let mut line = json!({ "seq": 1, "run_id": id, "type": "run.started", "path": "", "payload": { "name": name } });
+        if let Some(parent) = parent {
+            line["parent_run_id"] = parent.into();
+        }
+        let event = event(second, line.as_object().cloned().expect("a line is an object"));
+        RunCard::of(&summary_of(&[event])).expect("an event names its run")
+    };
+    vec![
+        card(1, "a", "apple", None),
+        card(9, "z", "zebra", None),
+        card(10, "c", "child of zebra", Some("z")),
+    ]
+}
