@@ -1,0 +1,184 @@
+//! A run in the Agent Trajectory Interchange Format, ATIF 1.8: one JSON document per trajectory.
+//!
+//! Steps are written as soon as nothing more can come to them, so the document's other fields stand
+//! behind them. A subagent is a trajectory in a file of its own that the main one refers to. What
+//! an agent was never told or never said has no place here and is counted.
+
+mod agent_step;
+mod content;
+mod document;
+mod identity;
+mod trajectory;
+mod wire;
+
+use std::collections::BTreeMap;
+
+use quipu_event::payload::{ErrorReport, StepCompleted, StepStarted, System};
+use quipu_event::{Event, Kind, Payload, RunId};
+
+use crate::files::{FileView, Losses, Shelf};
+use crate::reading::{read, step_path};
+use crate::safe_name::safe_name;
+use content::command_of;
+use identity::Identity;
+use trajectory::Trajectory;
+use wire::Reference;
+
+/// The version of the format that is written.
+pub const ATIF_VERSION: &str = "ATIF-v1.8";
+
+/// Folds one run into `<run-id>.atif.json`, and a file for each of its subagents.
+#[derive(Debug, Default)]
+pub struct AtifView {
+    run_id: Option<RunId>,
+    identity: Identity,
+    main: Trajectory,
+    subagents: BTreeMap<Box<str>, Trajectory>,
+    losses: Losses,
+}
+
+/// Whether an event found its place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    Found,
+    None,
+}
+
+impl AtifView {
+    /// Begins a run.
+    pub fn new() -> Self {
+        AtifView::default()
+    }
+
+    fn place(&mut self, event: &Event, shelf: &mut dyn Shelf) -> Place {
+        let of = event.source.as_deref().map_or(&mut self.main, |source| {
+            self.subagents.get_mut(source).expect("a subagent has a file before its first step")
+        });
+        match read(event).payload {
+            Payload::RunStarted(run) => self.identity.start(&run),
+            Payload::RunCompleted(run) => {
+                self.main.flush_all(shelf);
+                self.identity.end(&run);
+            }
+            Payload::Message(message) if event.kind == Kind::MessageUser => {
+                return of.hear(event, message, shelf);
+            }
+            Payload::Message(message) => of.say(event, message, shelf),
+            Payload::ToolCall(call) => of.call(event, *call),
+            Payload::ToolResult(result) => of.answer(event, *result, shelf),
+            Payload::Usage(usage) => of.count(event, &usage),
+            Payload::StepStarted(step) => return begin_step(of, event, &step),
+            Payload::StepCompleted(step) => return end_step(of, event, &step, shelf),
+            Payload::Error(error) => of.remark(event, error_text(&error), None, shelf),
+            Payload::System(system) => return self.system(event, &system, shelf),
+            _ => return Place::None,
+        }
+        Place::Found
+    }
+
+    fn system(&mut self, event: &Event, system: &System, shelf: &mut dyn Shelf) -> Place {
+        self.identity.note(system);
+        let fact = |key: &str| system.facts.get(key).and_then(|value| value.as_str());
+        match system.subtype.as_str() {
+            "compaction" | "note" => {
+                let text = fact("content").or(fact("summary")).or(fact("title"));
+                let text = text.unwrap_or(&system.subtype).to_owned();
+                self.main.remark(event, text, Some(&system.subtype), shelf);
+                Place::Found
+            }
+            "session_started" => Place::Found,
+            _ => Place::None,
+        }
+    }
+
+    /// Opens the file of a subagent, and refers to it where the main trajectory stands.
+    fn meet(&mut self, event: &Event, source: &str, shelf: &mut dyn Shelf) {
+        if self.subagents.contains_key(source) {
+            return;
+        }
+        let name = source.strip_prefix("subagent:").unwrap_or(source);
+        let path = format!("{}.{}.atif.json", event.run_id, safe_name(name));
+        let id = format!("{}/{source}", event.run_id);
+        let reference = Reference {
+            trajectory_id: Some(id.clone()),
+            session_id: None,
+            trajectory_path: Some(path.clone()),
+        };
+        let text = format!("Subagent {name} begins.");
+        self.main.refer(event, text, reference, shelf);
+        self.subagents.insert(source.into(), Trajectory::new(path, id));
+    }
+}
+
+impl FileView for AtifView {
+    fn add(&mut self, event: &Event, shelf: &mut dyn Shelf) {
+        if self.run_id.is_none() {
+            self.run_id = Some(event.run_id.clone());
+            self.identity.parent_run_id = event.parent_run_id.clone();
+            let path = format!("{}.atif.json", event.run_id);
+            self.main = Trajectory::new(path, event.run_id.to_string());
+        }
+        if let Some(source) = event.source.as_deref() {
+            self.meet(event, source, shelf);
+        }
+        if self.place(event, shelf) == Place::None {
+            self.losses.leave_out(event);
+        }
+    }
+
+    fn finish(&mut self, shelf: &mut dyn Shelf) {
+        if self.run_id.is_none() {
+            return;
+        }
+        let mut total = *self.main.totals();
+        for (source, subagent) in &mut self.subagents {
+            total.add(subagent.totals());
+            let cost = subagent.totals().cost_usd;
+            let name = source.strip_prefix("subagent:").unwrap_or(source);
+            subagent.end(&self.identity, Some(name), cost, shelf);
+        }
+        self.main.end(&self.identity, None, total.cost_usd, shelf);
+    }
+
+    fn losses(&self) -> &Losses {
+        &self.losses
+    }
+}
+
+/// A step that runs a command or another run is an action; others only say where actions belong.
+fn begin_step(of: &mut Trajectory, event: &Event, step: &StepStarted) -> Place {
+    let path = step_path(event, &step.name);
+    match (command_of(step), &event.child_run_id) {
+        (Some(command), _) => of.act(event, path, "command", ("command", command)),
+        (None, Some(child)) => of.act(event, path, "call_workflow", ("run_id", child.to_string())),
+        (None, None) => return Place::None,
+    }
+    Place::Found
+}
+
+fn end_step(
+    of: &mut Trajectory,
+    event: &Event,
+    step: &StepCompleted,
+    shelf: &mut dyn Shelf,
+) -> Place {
+    let path = step_path(event, &step.name);
+    if of.conclude(event, &path, step, shelf) {
+        return Place::Found;
+    }
+    let failed = step.status.as_ref().is_some_and(|status| status.is_failure());
+    if !failed {
+        return Place::None;
+    }
+    let status = step.status.as_ref().map_or("failed", |status| status.as_str());
+    let error = step.error.as_deref().unwrap_or_default();
+    of.remark(event, format!("Step {path} {status}: {error}"), None, shelf);
+    Place::Found
+}
+
+fn error_text(error: &ErrorReport) -> String {
+    match (error.code.as_str(), error.message.as_str()) {
+        ("", message) => message.to_owned(),
+        (code, message) => format!("{code}: {message}"),
+    }
+}

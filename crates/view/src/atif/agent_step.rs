@@ -1,0 +1,156 @@
+//! A step of the agent in the making: what it said, what it asked for, and what came of that.
+
+use quipu_event::payload::{Message, TokenCounts, ToolResult};
+use quipu_event::{Event, Json};
+
+use super::content::{self, Spoken};
+use super::wire::{self, CallExtra, Moment, Observation, ResultExtra, Source, Step, StepExtra};
+
+/// A step that may still get calls, answers and counts.
+#[derive(Debug)]
+pub(super) struct AgentStep {
+    step: Step,
+    tokens: TokenCounts,
+    counted: bool,
+}
+
+impl AgentStep {
+    /// Begins with what the agent said.
+    pub(super) fn said(event: &Event, message: Message) -> Self {
+        let (model, message_id) = (message.model.clone(), message.message_id.clone());
+        let stop_reason = message.stop_reason.clone();
+        let Spoken { instructions, text, reasoning, calls, left_out, .. } =
+            content::spoken(message);
+        let mut step = blank(event, Source::Agent, text.or(instructions).unwrap_or_default());
+        step.model_name = model;
+        step.reasoning_content = reasoning;
+        step.tool_calls = calls;
+        step.extra = StepExtra { message_id, stop_reason, left_out_blocks: left_out, ..step.extra };
+        AgentStep { step, tokens: TokenCounts::default(), counted: false }
+    }
+
+    /// Begins with an action that nobody announced.
+    pub(super) fn silent(event: &Event) -> Self {
+        let step = blank(event, Source::Agent, String::new());
+        AgentStep { step, tokens: TokenCounts::default(), counted: false }
+    }
+
+    /// Begins with an action of the workflow itself, which no model decided on.
+    pub(super) fn dispatched(event: &Event, call_id: String, name: &str, arguments: Json) -> Self {
+        let mut begun = AgentStep::silent(event);
+        begun.step.llm_call_count = Some(0);
+        begun.step.tool_calls.push(wire::ToolCall {
+            tool_call_id: call_id,
+            function_name: name.to_owned(),
+            arguments,
+            extra: None,
+        });
+        begun
+    }
+
+    /// Returns the id of its first call.
+    pub(super) fn first_call(&self) -> Option<String> {
+        self.step.tool_calls.first().map(|call| call.tool_call_id.clone())
+    }
+
+    /// Takes a call. What the model said of it is kept, who vouches for it is added.
+    pub(super) fn call(&mut self, event: &Event, call: quipu_event::payload::ToolCall) {
+        let extra = Some(CallExtra {
+            seq: event.seq,
+            fidelity: call.fidelity.as_str().to_owned(),
+            provider: call.provider,
+        });
+        match self.step.tool_calls.iter_mut().find(|said| said.tool_call_id == call.call_id) {
+            Some(said) => said.extra = extra,
+            None => self.step.tool_calls.push(wire::ToolCall {
+                tool_call_id: call.call_id,
+                function_name: call.name,
+                arguments: content::arguments(call.input),
+                extra,
+            }),
+        }
+    }
+
+    /// Tells whether it made this call.
+    pub(super) fn has_call(&self, call_id: &str) -> bool {
+        self.step.tool_calls.iter().any(|call| call.tool_call_id == call_id)
+    }
+
+    /// Tells whether it knows what came of this call.
+    pub(super) fn is_answered(&self, call_id: &str) -> bool {
+        let results = self.step.observation.iter().flat_map(|seen| &seen.results);
+        results.into_iter().any(|result| result.source_call_id.as_deref() == Some(call_id))
+    }
+
+    /// Takes what came of a call.
+    pub(super) fn answer(&mut self, result: wire::Result) {
+        self.step.observation.get_or_insert_default().results.push(result);
+    }
+
+    /// Tells whether these tokens are those of what was said here.
+    pub(super) fn is_counted_by(&self, message_id: Option<&str>) -> bool {
+        !self.counted
+            && match (message_id, self.step.extra.message_id.as_deref()) {
+                (Some(of), Some(own)) => of == own,
+                (None, _) => true,
+                (Some(_), None) => false,
+            }
+    }
+
+    /// Takes the tokens of what was said.
+    pub(super) fn count(&mut self, tokens: &TokenCounts) {
+        self.tokens.add(tokens);
+        self.counted = true;
+    }
+
+    /// Returns the step.
+    pub(super) fn end(mut self) -> Step {
+        if !self.tokens.is_empty() {
+            self.step.metrics = Some(content::metrics(&self.tokens));
+        }
+        self.step
+    }
+}
+
+/// Makes a step that says `message`.
+pub(super) fn blank(event: &Event, source: Source, message: String) -> Step {
+    Step {
+        step_id: 0,
+        timestamp: Moment::of(event.timestamp),
+        source,
+        model_name: None,
+        message,
+        reasoning_content: None,
+        tool_calls: Vec::new(),
+        observation: None,
+        metrics: None,
+        llm_call_count: None,
+        extra: StepExtra {
+            seq: event.seq,
+            path: event.path.as_str().to_owned(),
+            ..StepExtra::default()
+        },
+    }
+}
+
+/// Makes what came of a call. Only its own step may say which call that was.
+pub(super) fn observed(event: &Event, result: ToolResult, own: bool) -> wire::Result {
+    let content = content::answer_text(&result.output).or_else(|| result.error.clone());
+    wire::Result {
+        source_call_id: own.then(|| result.call_id.clone()),
+        content,
+        subagent_trajectory_ref: Vec::new(),
+        extra: Some(ResultExtra {
+            seq: event.seq,
+            call_id: (!own).then_some(result.call_id),
+            status: result.status.map(|status| status.as_str().to_owned()),
+            error: result.error,
+            duration_ms: result.duration_ms,
+        }),
+    }
+}
+
+/// Makes an observation of one result.
+pub(super) fn observation(result: wire::Result) -> Option<Observation> {
+    Some(Observation { results: vec![result] })
+}

@@ -1,0 +1,249 @@
+//! One document: the steps of a main agent or of a subagent, written one after the other.
+//!
+//! Agents that work side by side are kept apart by where they work. A step is written when its
+//! agent speaks again, is spoken to, or is done.
+
+use std::collections::BTreeMap;
+
+use quipu_event::payload::{Message, StepCompleted, TokenCounts, ToolCall, ToolResult, Usage};
+use quipu_event::{Event, Json, StepPath};
+
+use super::Place;
+use super::agent_step::{AgentStep, blank, observation, observed};
+use super::content::{self, spoken};
+use super::document::Document;
+use super::identity::Identity;
+use super::wire::{self, FinalMetrics, Reference, ResultExtra, Source};
+use crate::files::Shelf;
+
+/// So many agents may be in the middle of a step; the others' steps are written as they are.
+const SIDE_BY_SIDE: usize = 1024;
+
+/// One document in the making.
+#[derive(Debug, Default)]
+pub(super) struct Trajectory {
+    document: Document,
+    model: Option<String>,
+    totals: TokenCounts,
+    /// What is going on, by where.
+    speaking: BTreeMap<StepPath, AgentStep>,
+    /// Commands and called runs under way, by where.
+    acting: BTreeMap<StepPath, AgentStep>,
+}
+
+impl Trajectory {
+    /// Begins the document `id` at `path`.
+    pub(super) fn new(path: String, id: String) -> Self {
+        Trajectory { document: Document::new(path, id), ..Trajectory::default() }
+    }
+
+    /// Returns the sum of its tokens.
+    pub(super) fn totals(&self) -> &TokenCounts {
+        &self.totals
+    }
+
+    /// Takes what was said to the agent: instructions, a request, or what tools answered.
+    pub(super) fn hear(&mut self, event: &Event, message: Message, shelf: &mut dyn Shelf) -> Place {
+        let heard = spoken(message);
+        let mut place = Place::None;
+        for (call_id, output, is_error) in heard.answers {
+            let Some(step) = self.speaking.get_mut(&event.path) else { continue };
+            if step.has_call(&call_id) && !step.is_answered(&call_id) {
+                let status = is_error.map(|failed| if failed { "failed" } else { "completed" });
+                let content = content::answer_text(&output);
+                let extra = ResultExtra {
+                    seq: event.seq,
+                    status: status.map(str::to_owned),
+                    ..ResultExtra::default()
+                };
+                step.answer(wire::Result {
+                    source_call_id: Some(call_id),
+                    content,
+                    extra: Some(extra),
+                    ..wire::Result::default()
+                });
+                place = Place::Found;
+            }
+        }
+        let said = [(Source::System, heard.instructions), (Source::User, heard.text)];
+        if said.iter().any(|(_, text)| text.is_some()) || !heard.left_out.is_empty() {
+            self.flush(&event.path, shelf);
+            place = Place::Found;
+        }
+        let mut left_out = heard.left_out;
+        let count = said.iter().filter(|(_, text)| text.is_some()).count();
+        if count == 0 && !left_out.is_empty() {
+            let mut step = blank(event, Source::User, String::new());
+            step.extra.left_out_blocks = std::mem::take(&mut left_out);
+            self.document.put(step, shelf);
+        }
+        for (source, text) in said {
+            let Some(text) = text else { continue };
+            let mut step = blank(event, source, text);
+            if source == Source::User {
+                step.extra.left_out_blocks = std::mem::take(&mut left_out);
+            }
+            self.document.put(step, shelf);
+        }
+        place
+    }
+
+    /// Takes what the agent said.
+    pub(super) fn say(&mut self, event: &Event, message: Message, shelf: &mut dyn Shelf) {
+        self.flush(&event.path, shelf);
+        if self.model.is_none() {
+            self.model = message.model.clone();
+        }
+        if self.speaking.len() >= SIDE_BY_SIDE {
+            self.flush_all(shelf);
+        }
+        self.speaking.insert(event.path.clone(), AgentStep::said(event, message));
+    }
+
+    /// Takes a call.
+    pub(super) fn call(&mut self, event: &Event, call: ToolCall) {
+        let step = self.speaking.entry(event.path.clone());
+        step.or_insert_with(|| AgentStep::silent(event)).call(event, call);
+    }
+
+    /// Takes what came of a call; of one whose step is written, in a step of its own.
+    pub(super) fn answer(&mut self, event: &Event, result: ToolResult, shelf: &mut dyn Shelf) {
+        match self.speaking.get_mut(&event.path) {
+            Some(step) if step.has_call(&result.call_id) => {
+                step.answer(observed(event, result, true));
+            }
+            _ => {
+                let mut step = blank(event, Source::System, format!("{} answers.", result.name));
+                step.observation = observation(observed(event, result, false));
+                self.document.put(step, shelf);
+            }
+        }
+    }
+
+    /// Takes tokens: those of the last words of the agent, or of something larger.
+    pub(super) fn count(&mut self, event: &Event, usage: &Usage) {
+        let tokens = usage.tokens();
+        self.totals.add(&tokens);
+        let of_message = usage.scope.as_ref().is_none_or(|scope| scope.as_str() == "message");
+        let step = self.speaking.get_mut(&event.path).filter(|_| of_message);
+        if let Some(step) = step.filter(|step| step.is_counted_by(usage.message_id.as_deref())) {
+            step.count(&tokens);
+        }
+    }
+
+    /// Takes a fact that is neither the user's nor the agent's.
+    pub(super) fn remark(
+        &mut self,
+        event: &Event,
+        text: String,
+        subtype: Option<&str>,
+        shelf: &mut dyn Shelf,
+    ) {
+        let mut step = blank(event, Source::System, text);
+        step.extra.subtype = subtype.map(str::to_owned);
+        self.document.put(step, shelf);
+    }
+
+    /// Refers to another document.
+    pub(super) fn refer(
+        &mut self,
+        event: &Event,
+        text: String,
+        reference: Reference,
+        shelf: &mut dyn Shelf,
+    ) {
+        let mut step = blank(event, Source::System, text);
+        step.observation = observation(wire::Result {
+            subagent_trajectory_ref: vec![reference],
+            ..wire::Result::default()
+        });
+        self.document.put(step, shelf);
+    }
+
+    /// Begins an action of the workflow itself, which no model decided on.
+    pub(super) fn act(
+        &mut self,
+        event: &Event,
+        path: StepPath,
+        function: &str,
+        (key, value): (&str, String),
+    ) {
+        let arguments = Json::encode(&BTreeMap::from([(key, value)])).unwrap_or_default();
+        let call_id = format!("{path}#{}", event.seq);
+        let step = AgentStep::dispatched(event, call_id, function, arguments);
+        self.acting.insert(path, step);
+    }
+
+    /// Ends the action at `path`; answers whether there was one.
+    pub(super) fn conclude(
+        &mut self,
+        event: &Event,
+        path: &StepPath,
+        step: &StepCompleted,
+        shelf: &mut dyn Shelf,
+    ) -> bool {
+        self.flush(path, shelf);
+        let Some(mut acting) = self.acting.remove(path) else { return false };
+        let reference = event.child_run_id.as_ref().map(|child| Reference {
+            trajectory_id: Some(child.to_string()),
+            session_id: Some(child.to_string()),
+            trajectory_path: Some(format!("{child}.atif.json")),
+        });
+        acting.answer(wire::Result {
+            source_call_id: acting.first_call(),
+            content: content::outcome_text(step).or_else(|| step.error.clone()),
+            subagent_trajectory_ref: reference.into_iter().collect(),
+            extra: Some(ResultExtra {
+                seq: event.seq,
+                status: step.status.as_ref().map(|status| status.as_str().to_owned()),
+                error: step.error.clone(),
+                duration_ms: step.duration_ms,
+                call_id: None,
+            }),
+        });
+        self.document.put(acting.end(), shelf);
+        true
+    }
+
+    /// Writes every step that is still in the making.
+    pub(super) fn flush_all(&mut self, shelf: &mut dyn Shelf) {
+        let (speaking, acting) =
+            (std::mem::take(&mut self.speaking), std::mem::take(&mut self.acting));
+        for step in speaking.into_values().chain(acting.into_values()) {
+            self.document.put(step.end(), shelf);
+        }
+    }
+
+    /// Writes what stands behind the steps.
+    pub(super) fn end(
+        &mut self,
+        identity: &Identity,
+        subagent: Option<&str>,
+        cost: Option<f64>,
+        shelf: &mut dyn Shelf,
+    ) {
+        self.flush_all(shelf);
+        self.document.have_a_step(shelf);
+        let run_id = self.document.run_id().to_owned();
+        let tail = wire::Tail {
+            session_id: identity.session_id().unwrap_or(&run_id),
+            agent: identity.agent(self.model.as_deref(), subagent),
+            final_metrics: FinalMetrics {
+                total_prompt_tokens: content::prompt_tokens(&self.totals),
+                total_completion_tokens: self.totals.output_tokens,
+                total_cached_tokens: self.totals.cache_read_tokens,
+                total_cost_usd: cost.filter(|cost| cost.is_finite()),
+                total_steps: self.document.steps(),
+                extra: content::token_extra(&self.totals),
+            },
+            extra: if subagent.is_none() { identity.extra() } else { wire::RootExtra::default() },
+        };
+        self.document.end(&tail, shelf);
+    }
+
+    fn flush(&mut self, path: &StepPath, shelf: &mut dyn Shelf) {
+        if let Some(step) = self.speaking.remove(path) {
+            self.document.put(step.end(), shelf);
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! What was said, as the conventions' JSON: instructions, input and output messages, tool calls.
+
+use std::collections::BTreeMap;
+
+use quipu_event::{BlockContent, ContentBlock, Event, Json, Payload, Purpose, StepPath};
+
+use super::wire::{Attribute, Message, Part, Value};
+use crate::reading::read;
+use crate::spans::{Span, Work};
+
+/// So many bytes are kept for a reply that has not come; what is said beyond is left out.
+const MOST: usize = 1024 * 1024;
+
+/// What agents were told since their last replies.
+#[derive(Debug, Default)]
+pub(super) struct Heard(BTreeMap<(Option<Box<str>>, StepPath), Words>);
+
+#[derive(Debug, Default)]
+struct Words {
+    instructions: Vec<Part>,
+    messages: Vec<Message>,
+    bytes: usize,
+}
+
+impl Heard {
+    /// Takes what was said to an agent.
+    pub(super) fn take(&mut self, event: &Event) {
+        let Payload::Message(message) = read(event).payload else { return };
+        if self.0.len() > 1024 {
+            self.0.clear();
+        }
+        let words = self.0.entry((event.source.clone(), event.path.clone())).or_default();
+        words.bytes += event.payload.as_str().len();
+        if words.bytes > MOST {
+            return;
+        }
+        let (instructions, rest): (Vec<_>, Vec<_>) = (message.blocks.into_iter())
+            .partition(|block| block.purpose == Some(Purpose::SystemPrompt));
+        words.instructions.extend(parts(instructions));
+        let parts = parts(rest);
+        if !parts.is_empty() {
+            words.messages.push(Message { role: "user", parts, finish_reason: None });
+        }
+    }
+}
+
+/// Returns the attributes of a span that say what was said.
+pub(super) fn of(span: &Span, heard: &mut Heard) -> Vec<Attribute> {
+    let mut attributes = Vec::new();
+    let mut add = |key, value: Option<String>| {
+        attributes.extend(value.map(|text| Attribute::new(key, Value::Text(text))));
+    };
+    match &span.work {
+        Work::Reply(message) => {
+            let words = heard.0.remove(&(span.source.clone(), span.path.clone()));
+            let words = words.unwrap_or_default();
+            add("gen_ai.system_instructions", json(&words.instructions));
+            add("gen_ai.input.messages", json(&words.messages));
+            let finish_reason = Some(message.stop_reason.clone().unwrap_or_default());
+            let parts = parts(message.blocks.clone());
+            let said = [Message { role: "assistant", parts, finish_reason }];
+            add("gen_ai.output.messages", json(&said));
+        }
+        Work::Tool { call, result } => {
+            add("gen_ai.tool.call.arguments", text(&call.input));
+            add("gen_ai.tool.call.result", text(&result.output));
+        }
+        _ => {}
+    }
+    attributes
+}
+
+fn parts(blocks: Vec<ContentBlock>) -> Vec<Part> {
+    blocks.into_iter().filter_map(|block| part(block.content)).collect()
+}
+
+fn part(content: BlockContent) -> Option<Part> {
+    Some(match content {
+        BlockContent::Text { text } => Part::Text { content: text },
+        BlockContent::Thinking { thinking, .. } => Part::Reasoning { content: thinking },
+        BlockContent::ToolUse { tool_name, tool_id, tool_input } => {
+            Part::ToolCall { id: tool_id, name: tool_name, arguments: tool_input }
+        }
+        BlockContent::ToolResult { tool_id, tool_content, .. } => {
+            Part::ToolCallResponse { id: tool_id, response: tool_content }
+        }
+        BlockContent::Command { command, .. } => Part::Text { content: format!("$ {command}") },
+        BlockContent::Stream { .. } => return None,
+        BlockContent::Other { block_type, .. } => Part::Other { block_type },
+    })
+}
+
+/// Lists of nothing say nothing.
+fn json<T: serde::Serialize>(list: &[T]) -> Option<String> {
+    if list.is_empty() { None } else { serde_json::to_string(list).ok() }
+}
+
+fn text(value: &Json) -> Option<String> {
+    (!value.is_null()).then(|| value.as_str().to_owned())
+}
