@@ -3,6 +3,7 @@
 mod ears;
 mod ending;
 mod keys;
+mod lines;
 mod pace;
 mod player;
 mod stage;
@@ -83,29 +84,28 @@ fn play<'a>(
     watch: &'a Watch,
 ) -> anyhow::Result<(Tale<'a>, bool)> {
     let mut tale = Tale::begin(layout, run, watch, args.follow)?;
-    let from = args.from.unwrap_or_default();
-    let is_there = |_: &tale::Place, next: &voices::Moment| next.seq.is_some_and(|seq| seq >= from);
-    if watch.terminal().is_some() {
-        if let Some(terminal) = watch.terminal().filter(|_| from > 0) {
+    let from = args.from.map(|from| tale.seq_from(from)).transpose()?.flatten();
+    let is_there = |_: &tale::Place, next: &voices::Moment| next.seq == from;
+    if let Some(terminal) = watch.terminal() {
+        if from.is_some() {
             terminal.renew(true, || tale.tell_until(is_there))?;
         }
-        let player = player_of(&tale, args);
+        let player = player_of(&mut tale, args)?;
         let is_left = stage::play(&mut tale, player, facts, args.follow)?;
         return Ok((tale, is_left));
     }
-    if from > 0 {
+    if from.is_some() {
         tale.pass_until(is_there)?;
     }
-    let player = player_of(&tale, args);
+    let player = player_of(&mut tale, args)?;
     play_lines(&mut tale, player, args.follow)?;
     Ok((tale, false))
 }
 
-fn player_of(tale: &Tale<'_>, args: &Args) -> Player {
-    let mut player = Player::new(args.speed, args.max_pause, tale.place().at);
-    // What comes first is not waited for.
-    player.jumped(Duration::ZERO, tale.place().at);
-    player
+/// Returns a player that does not wait for what comes first.
+fn player_of(tale: &mut Tale<'_>, args: &Args) -> anyhow::Result<Player> {
+    let first = tale.next_at()?.unwrap_or(tale.place().at);
+    Ok(Player::new(args.speed, args.max_pause, first))
 }
 
 /// Plays for a pipe or a program: nobody there has keys.

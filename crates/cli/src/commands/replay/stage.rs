@@ -98,7 +98,7 @@ impl Stage<'_, '_> {
             Wish::Forward => {
                 self.player.set_paused(true, now, next);
                 self.tale.tell()?;
-                self.player.jumped(now, self.tale.place().at);
+                self.arrive()?;
             }
             Wish::Back => {
                 self.player.set_paused(true, now, next);
@@ -108,16 +108,15 @@ impl Stage<'_, '_> {
             Wish::NextStep => {
                 self.tale.tell_until(|_, next| next.begins())?;
                 self.tale.tell()?;
-                self.player.jumped(self.began.elapsed(), self.tale.place().at);
+                self.arrive()?;
             }
             Wish::PreviousStep => self.begin_anew(self.tale.beginning_before())?,
             Wish::Start => self.begin_anew(0)?,
-            Wish::End => {
-                self.player.set_paused(true, now, next);
-                self.jump_until(|_, _| false)?;
-            }
+            Wish::End => self.jump_until(|_, _| false)?,
             Wish::Seq(seq) => {
-                self.jump_until(|_, next| next.seq.is_some_and(|next| next > seq))?;
+                // A number that is too high leads to the end.
+                let there = self.tale.seq_from(seq)?;
+                self.jump_until(|place, _| place.told > 0 && Some(place.seq) == there)?;
             }
         }
         Ok(())
@@ -137,7 +136,16 @@ impl Stage<'_, '_> {
             self.tale.rewind()?;
             self.tale.tell_until(is_there)
         })?;
-        self.player.jumped(self.began.elapsed(), self.tale.place().at);
+        self.arrive()
+    }
+
+    /// Goes on from where a jump led. At the end it stays, so that there is a way back.
+    fn arrive(&mut self) -> anyhow::Result<()> {
+        let (now, next) = (self.began.elapsed(), self.tale.next_at()?);
+        self.player.jumped(now, self.tale.place().at);
+        if next.is_none() {
+            self.player.set_paused(true, now, next);
+        }
         Ok(())
     }
 
@@ -192,12 +200,14 @@ impl Stage<'_, '_> {
             parts.insert(0, format!("go to {number}"));
         }
         parts.extend(self.what_comes(next));
+        if !place.kind.is_empty() {
+            parts.push(visible(&place.kind).into_owned());
+        }
         if self.keyboard.is_some() {
             parts.push("? keys".to_owned());
         }
         let parts = parts.join(&format!(" {dim}·{dim:#} "));
-        let kind = visible(&place.kind);
-        format!("{busy}{bold}{sign}{bold:#}{busy:#} {parts} {dim}{kind}{dim:#}")
+        format!("{busy}{bold}{sign}{bold:#}{busy:#} {parts}")
     }
 
     fn what_comes(&self, next: Option<i64>) -> Option<String> {

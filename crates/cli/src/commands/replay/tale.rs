@@ -87,6 +87,12 @@ impl<'a> Tale<'a> {
         self.first
     }
 
+    /// Returns the number of the first event of the run itself that is numbered `seq` or higher.
+    pub(super) fn seq_from(&self, seq: u64) -> anyhow::Result<Option<u64>> {
+        let mut events = Reader::from_seq(self.layout.transcript(&self.run), seq)?;
+        Ok(events.find_map(Result::ok).map(|event| event.seq))
+    }
+
     /// Returns when its next moment is, if there is one now.
     pub(super) fn next_at(&mut self) -> anyhow::Result<Option<i64>> {
         if self.next.is_none() && self.is_followed {

@@ -5,12 +5,12 @@
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
-use std::time::Duration;
 
 use quipu_event::{Event, Kind, RunId, StepPath};
-use quipu_journal::{Follow, Followed, Layout, ReadError, ReadProblem, Reader};
+use quipu_journal::{Layout, ReadError};
 use quipu_workflow::display::{DisplayEvent, Retelling, below};
 
+use super::lines::{Line, Lines};
 use crate::format::damage::DamageCount;
 
 /// A run and those it called, being told.
@@ -64,12 +64,7 @@ struct Voice {
     depth: usize,
     /// When it last told something.
     at: i64,
-    next: Option<Result<Box<Event>, String>>,
-}
-
-enum Lines {
-    Present(Reader),
-    Followed(Box<Follow>),
+    next: Option<Line>,
 }
 
 impl<'a> Voices<'a> {
@@ -151,11 +146,7 @@ impl<'a> Voices<'a> {
         depth: usize,
         at: i64,
     ) -> Result<Voice, ReadError> {
-        let path = self.layout.transcript(run);
-        let lines = match self.is_followed {
-            true => Lines::Followed(Box::new(Follow::from_seq(path, 1)?)),
-            false => Lines::Present(Reader::open(path)?),
-        };
+        let lines = Lines::open(&self.layout.transcript(run), self.is_followed)?;
         let retelling = Retelling::new(run.clone());
         Ok(Voice { lines, retelling, below, depth, at, next: None })
     }
@@ -168,34 +159,5 @@ impl Voice {
             Ok(event) => self.at.max(event.timestamp.as_micros()),
             Err(_) => self.at,
         })
-    }
-}
-
-impl Lines {
-    /// Returns the next event, or what is wrong with its line.
-    fn next(
-        &mut self,
-        damage: &mut DamageCount,
-    ) -> anyhow::Result<Option<Result<Box<Event>, String>>> {
-        loop {
-            let item: Result<Event, ReadProblem> = match self {
-                Lines::Present(reader) => match reader.next() {
-                    Some(item) => item,
-                    None => return Ok(None),
-                },
-                Lines::Followed(follow) => match follow.next_within(Duration::ZERO) {
-                    Followed::Event(item) => *item,
-                    Followed::Nothing => return Ok(None),
-                },
-            };
-            match item {
-                Ok(event) => return Ok(Some(Ok(Box::new(event)))),
-                Err(problem) => {
-                    if let Some(found) = damage.note(problem)? {
-                        return Ok(Some(Err(found.to_string())));
-                    }
-                }
-            }
-        }
     }
 }
