@@ -38,6 +38,7 @@
 //! - A called workflow is a run of its own linked both ways.
 //! - A run has one pair of lines in the audit trail.
 //! - Audit and display are the same with recording on or off.
+//! - A run told again from its transcript is seen as it was.
 //! - A secret of either run is told by none.
 //!
 //! Agents:

@@ -51,6 +51,8 @@ mod real_workflows;
 mod record;
 /// What a crash left behind is put in order, and nothing else is touched.
 mod repair;
+/// Runs played again: as they were seen, from anywhere, and by hand on a real terminal.
+mod replay;
 /// A run that stopped is gone on with, and nothing is done twice.
 mod resume;
 /// A workflow is run: inputs, changes for one run, what is shown, exit codes, signals.

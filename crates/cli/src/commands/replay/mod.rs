@@ -7,6 +7,7 @@ mod lines;
 mod pace;
 mod player;
 mod stage;
+mod state;
 mod tale;
 mod voices;
 

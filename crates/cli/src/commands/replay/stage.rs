@@ -2,23 +2,19 @@
 
 use std::time::{Duration, Instant};
 
-use quipu_event::Timestamp;
 use signal_hook::consts::SIGTSTP;
 
 use super::ears::{Ears, News};
 use super::ending::Facts;
-use super::keys::{HELP, Keys, Wish};
+use super::keys::{Keys, Wish};
 use super::player::{Due, Player};
-use super::tale::Tale;
-use crate::format::span::{duration, time_of_day};
-use crate::format::style;
-use crate::format::visible::visible;
+use super::state::{Coming, State, help_rows};
+use super::tale::{Place, Tale};
+use super::voices::Moment;
 use crate::live::Keyboard;
 
 /// So often the clock on the screen is renewed.
 const TICK: Duration = Duration::from_millis(80);
-/// Shorter waits need not be told.
-const SHORT: Duration = Duration::from_secs(3);
 
 /// The terminal while a run is played on it.
 struct Stage<'s, 'a> {
@@ -127,10 +123,7 @@ impl Stage<'_, '_> {
         self.jump_until(|place, _| place.told >= told)
     }
 
-    fn jump_until(
-        &mut self,
-        is_there: impl Fn(&super::tale::Place, &super::voices::Moment) -> bool,
-    ) -> anyhow::Result<()> {
+    fn jump_until(&mut self, is_there: impl Fn(&Place, &Moment) -> bool) -> anyhow::Result<()> {
         let Some(terminal) = self.tale.watch().terminal() else { return Ok(()) };
         terminal.renew(false, || {
             self.tale.rewind()?;
@@ -168,59 +161,32 @@ impl Stage<'_, '_> {
         let next = self.tale.next_at()?;
         let clock = self.player.clock(self.began.elapsed(), next);
         self.tale.set_clock(clock);
-        let mut rows = vec![self.state(clock, next)];
-        if self.has_help {
-            let (bold, dim) = (style::BOLD, style::DIM);
-            let row = |(keys, what): &(&str, &str)| {
-                format!("  {bold}{keys:<6}{bold:#} {dim}{what}{dim:#}")
-            };
-            rows.extend(HELP.iter().map(row));
-        }
+        let state = State {
+            place: self.tale.place(),
+            last_seq: self.facts.last_seq,
+            first: self.tale.first(),
+            last: self.facts.last_at,
+            clock,
+            pace: self.player.pace(),
+            is_paused: self.player.is_paused(),
+            coming: self.coming(next),
+            number: self.keys.number(),
+            has_keys: self.keyboard.is_some(),
+        };
+        let mut rows = vec![state.row()];
+        rows.extend(self.has_help.then(help_rows).into_iter().flatten());
         if let Some(terminal) = self.tale.watch().terminal() {
             terminal.set_below(rows);
         }
         Ok(())
     }
 
-    fn state(&self, clock: i64, next: Option<i64>) -> String {
-        let (bold, dim, busy) = (style::BOLD, style::DIM, style::BUSY);
-        let (place, facts) = (self.tale.place(), self.facts);
-        let sign = if self.player.is_paused() { "⏸ paused" } else { "▶" };
-        let passed = |at: i64| {
-            let micros = u64::try_from(at.saturating_sub(self.tale.first())).unwrap_or_default();
-            duration(micros / 1000)
-        };
-        let mut parts = vec![
-            format!("{}/{}", place.seq, facts.last_seq.max(place.seq)),
-            format!("{} of {}", passed(clock), passed(facts.last_at.max(clock))),
-            time_of_day(Timestamp::from_micros(clock)).chars().take(8).collect(),
-            self.player.pace().to_string(),
-        ];
-        if let Some(number) = self.keys.number() {
-            parts.insert(0, format!("go to {number}"));
-        }
-        parts.extend(self.what_comes(next));
-        if !place.kind.is_empty() {
-            parts.push(visible(&place.kind).into_owned());
-        }
-        if self.keyboard.is_some() {
-            parts.push("? keys".to_owned());
-        }
-        let parts = parts.join(&format!(" {dim}·{dim:#} "));
-        format!("{busy}{bold}{sign}{bold:#}{busy:#} {parts}")
-    }
-
-    fn what_comes(&self, next: Option<i64>) -> Option<String> {
-        let Some(next) = next else {
-            let is_waiting = self.is_followed && self.tale.place().end.is_none();
-            return Some(if is_waiting { "waiting for more" } else { "the end" }.to_owned());
-        };
-        match self.player.due(self.began.elapsed(), next) {
-            Due::In(wait) if wait > SHORT => {
-                let millis = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
-                Some(format!("next event in {}", duration(millis / 1000 * 1000)))
-            }
-            _ => None,
+    fn coming(&self, next: Option<i64>) -> Coming {
+        match next.map(|next| self.player.due(self.began.elapsed(), next)) {
+            Some(Due::In(wait)) => Coming::In(wait),
+            Some(Due::Now | Due::Paused) => Coming::Soon,
+            None if self.is_followed && self.tale.place().end.is_none() => Coming::Unknown,
+            None => Coming::Nothing,
         }
     }
 }

@@ -1,8 +1,9 @@
 //! Recording changes nothing but that there is a record.
 
 use quipu_event::payload::Status;
+use quipu_event::{Kind, RunId};
 use quipu_workflow::definition::{AgentMode, AgentStep, PromptText, StepKind};
-use quipu_workflow::display::json_line;
+use quipu_workflow::display::{Retelling, below, json_line};
 use serde_json::json;
 
 use super::fixture::{Bench, call, command, done, step, template, workflow};
@@ -24,8 +25,8 @@ fn agent(name: &str, prompt: &str, next: &str) -> quipu_workflow::definition::St
     step(name, StepKind::Agent(agent), Some(next))
 }
 
-/// Returns the audit trail and everything that was shown, as bytes.
-async fn told(record: bool) -> (String, String) {
+/// Runs a workflow with one of everything.
+async fn performed(record: bool) -> Bench {
     let mut bench = Bench::new().with(workflow("sub", [command("inner", "echo inside", None)]));
     bench.record = record;
     bench.inputs = json!({"who": "you", "password": "hunter22"}).as_object().unwrap().clone();
@@ -44,6 +45,12 @@ async fn told(record: bool) -> (String, String) {
     let report = bench.run(flow).await;
     assert_eq!(report.status, Status::Succeeded, "{:?}", report.error);
     assert_eq!(bench.dir.path().join("storage").exists(), record);
+    bench
+}
+
+/// Returns the audit trail and everything that was shown, as bytes.
+async fn told(record: bool) -> (String, String) {
+    let bench = performed(record).await;
     let audit = std::fs::read_to_string(bench.dir.path().join("audit.jsonl")).unwrap();
     let shown: Vec<_> = bench.seen.events().iter().map(json_line).collect();
     (audit, shown.join("\n"))
@@ -82,4 +89,22 @@ async fn audit_and_display_are_the_same_with_recording_on_or_off() {
 {"event":"step.completed","path":"done","iteration":0,"attempt":1,"name":"done","kind":"terminal","status":"succeeded","duration_ms":0}
 {"event":"run.completed","run":"main","status":"succeeded","message":"all done","duration_ms":0}"#;
     assert_eq!(on.1, shown);
+}
+
+#[tokio::test]
+async fn a_run_told_again_from_its_transcript_is_seen_as_it_was() {
+    let bench = performed(true).await;
+    let told = |run: &str| {
+        let mut retelling = Retelling::new(RunId::parse(run).unwrap());
+        bench.events(run).iter().map(|event| retelling.tell(event)).collect::<Vec<_>>()
+    };
+    let mut seen = Vec::new();
+    for (event, shown) in bench.events("main").iter().zip(told("main")) {
+        seen.extend(shown);
+        if event.child_run_id.is_some() && event.kind == Kind::CallWorkflowStarted {
+            let inside = told("child-0").into_iter().flatten();
+            seen.extend(inside.map(|shown| below(&event.path, shown)));
+        }
+    }
+    assert_eq!(seen, bench.seen.events());
 }
