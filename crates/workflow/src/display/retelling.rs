@@ -46,6 +46,7 @@ impl Retelling {
                 self.loops.remove(&event.path);
                 self.written(event)
             }
+            Kind::RunCompleted => self.ended(event),
             Kind::System => self.noted(event),
             _ => Vec::new(),
         };
@@ -75,9 +76,11 @@ impl Retelling {
         let total = match system.subtype.as_str() {
             "loop_items" => number("count"),
             "loop_truncated" => number("max_iterations"),
-            "output" => {
+            // Of a step's command, and of a program that ran under the recorder.
+            subtype @ ("output" | "stdout" | "stderr") => {
                 let text = |key: &str| system.facts.get(key).and_then(Value::as_str);
-                let stream = STREAMS.into_iter().find(|stream| text("stream") == Some(stream));
+                let named = if subtype == "output" { text("stream") } else { Some(subtype) };
+                let stream = STREAMS.into_iter().find(|stream| named == Some(stream));
                 let (Some(stream), Some(text)) = (stream, text("text")) else { return Vec::new() };
                 let key = (event.path.clone(), stream);
                 let lines = self.pieces.entry(key).or_default().take(text.as_bytes());
@@ -113,6 +116,17 @@ impl Retelling {
                 None => Vec::new(),
             };
             seen.extend(self.output(event, stream, lines));
+        }
+        seen
+    }
+
+    /// Returns what a program that is over left without a line end.
+    fn ended(&mut self, event: &Event) -> Vec<DisplayEvent> {
+        let mut seen = Vec::new();
+        for stream in STREAMS {
+            let rest = self.pieces.remove(&(event.path.clone(), stream));
+            let rest = rest.and_then(|mut lines| lines.finish()).into_iter().collect();
+            seen.extend(self.output(event, stream, rest));
         }
         seen
     }

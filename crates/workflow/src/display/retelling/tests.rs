@@ -118,3 +118,16 @@ fn a_prompt_is_seen_where_no_step_asks_it() {
     let alone = told(&[("message.user", "", ask)]);
     assert!(alone.len() == 1 && alone[0].contains("\"hello\""), "{alone:?}");
 }
+
+#[test]
+fn what_a_program_under_the_recorder_wrote_is_told_when_it_was_written() {
+    let wrote = |stream: &str, text: &str| json!({"subtype": stream, "offset": 0, "text": text});
+    let seen = told(&[
+        ("system", "", wrote("stdout", "one\ntw")),
+        ("system", "", wrote("stderr", "oh\n")),
+        ("system", "", wrote("stdout", "o")),
+        ("run.completed", "", json!({"name": "make", "kind": "exec"})),
+    ]);
+    assert_eq!(seen[..3], [r#" stdout "one\n""#, r#" stderr "oh\n""#, r#" stdout "two""#]);
+    assert_eq!(seen.len(), 4, "{seen:?}");
+}
