@@ -3,10 +3,11 @@
 use std::path::Path;
 
 use quipu_event::RunId;
+use quipu_view::html::{self, RunCard};
 use quipu_view::markdown::Length;
 use quipu_view::{
-    FileView, FlowStudioView, KgentOptions, KgentView, MarkdownView, Shelf, Summary,
-    TranscriptView, WinkView,
+    AtifView, AwfView, ChromeTraceView, FileView, FlowStudioView, HtmlView, KgentOptions,
+    KgentView, MarkdownView, OtlpView, Shelf, SpokenContent, Summary, TranscriptView, WinkView,
 };
 
 use crate::bundle::Bundled;
@@ -19,6 +20,16 @@ pub const LAYOUTS: &[LayoutEntry] = &[
         open: |opening| {
             Box::new(MarkdownView::new(if opening.full { Length::Full } else { Length::Short }))
         },
+        ..PLAIN
+    },
+    LayoutEntry {
+        name: "html",
+        about: "A self-contained page per run that opens offline, and an index of all",
+        open: |_| Box::new(HtmlView::new()),
+        index: Some(|summaries, shelf| {
+            let cards: Vec<_> = summaries.iter().filter_map(RunCard::of).collect();
+            shelf.put("index.html", &html::index(&cards));
+        }),
         ..PLAIN
     },
     LayoutEntry {
@@ -42,6 +53,34 @@ pub const LAYOUTS: &[LayoutEntry] = &[
         name: "wink",
         about: "WINK: a debug bundle per run",
         open: |_| Box::new(Bundled::new(WinkView::new())),
+        ..PLAIN
+    },
+    LayoutEntry {
+        name: "awf",
+        about: "AWF: its ten types of events, and its audit trail",
+        open: |_| Box::new(AwfView::new()),
+        ..PLAIN
+    },
+    LayoutEntry {
+        name: "atif",
+        about: "A trajectory per run, in the Agent Trajectory Interchange Format",
+        open: |_| Box::new(AtifView::new()),
+        ..PLAIN
+    },
+    LayoutEntry {
+        name: "otlp",
+        about: "OpenTelemetry spans with GenAI conventions; --full adds what was said",
+        open: |opening| {
+            let content =
+                if opening.full { SpokenContent::Carried } else { SpokenContent::LeftOut };
+            Box::new(OtlpView::new(opening.root, content))
+        },
+        ..PLAIN
+    },
+    LayoutEntry {
+        name: "chrome-trace",
+        about: "A trace per run that opens in Perfetto",
+        open: |_| Box::new(ChromeTraceView::new()),
         ..PLAIN
     },
     LayoutEntry {

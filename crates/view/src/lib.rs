@@ -77,20 +77,20 @@
 //! ```
 
 pub mod activity;
-mod awf;
 mod atif;
+mod awf;
 mod chrome_trace;
 pub mod entries;
 mod figure;
 mod files;
 mod flow_studio;
-mod kgent;
 pub mod html;
+mod kgent;
 pub mod markdown;
 mod otlp;
 mod path;
-pub mod price;
 mod plain;
+pub mod price;
 mod reading;
 pub mod receipt;
 mod safe_name;
@@ -101,20 +101,18 @@ pub mod tree;
 mod wink;
 
 pub use activity::Activity;
+pub use atif::{ATIF_VERSION, AtifView};
 pub use awf::AwfView;
+pub use chrome_trace::ChromeTraceView;
 pub use entries::{Entries, Entry, EntryOptions, EntryType, TranscriptSummary, reconstruct};
 pub use files::{FileTree, FileView, Losses, Shelf};
 pub use flow_studio::FlowStudioView;
-pub use kgent::{KgentOptions, KgentView};
 pub use html::HtmlView;
+pub use kgent::{KgentOptions, KgentView};
 pub use markdown::MarkdownView;
+pub use otlp::{OTLP_MAPPING_VERSION, OtlpView, SEMANTIC_CONVENTIONS, SpokenContent};
 pub use price::PriceTable;
 pub use receipt::{Receipt, ReceiptBuilder};
-pub use atif::{ATIF_VERSION, AtifView};
-pub use chrome_trace::ChromeTraceView;
-pub use entries::{Entries, Entry, EntryOptions, EntryType, TranscriptSummary};
-pub use files::{FileTree, FileView, Losses, Shelf};
-pub use otlp::{OTLP_MAPPING_VERSION, OtlpView, SEMANTIC_CONVENTIONS, SpokenContent};
 pub use summary::Summary;
 pub use transcript::TranscriptView;
 pub use tree::{RunTree, TreeBuilder};

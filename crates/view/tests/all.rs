@@ -25,9 +25,9 @@ mod all {
     mod html;
     mod join;
     mod kgent;
+    mod markdown;
     mod price;
     mod receipt;
-    mod markdown;
     mod render;
     mod robustness;
     mod structure;

@@ -74,6 +74,9 @@ impl Shelf for Printer {
     fn put(&mut self, path: &str, bytes: &[u8]) {
         self.append(path, bytes);
     }
+
+    /// What is printed has no name to change.
+    fn rename(&mut self, _: &str, _: &str) {}
 }
 
 /// Passes text on without what a terminal would obey.
