@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::time::Duration;
 
-use quipu_event::payload::{Status, TokenCounts};
+use quipu_event::payload::{DeliverableCheck, Status, TokenCounts};
 use quipu_workflow::definition::Workflow;
 use quipu_workflow::driver::RunReport;
 use serde_json::json;
@@ -64,6 +64,7 @@ pub(super) fn tell(
                 json!({"path": step.path, "error": step.error, "stderr": step.last_words})
             }),
             "outputs": report.outputs,
+            "deliverables": report.deliverables,
             "usage": (!report.usage.is_empty()).then_some(&report.usage),
             "duration_ms": millis,
         }));
@@ -78,6 +79,7 @@ pub(super) fn tell(
         millis,
     };
     let mut told = lines(&ended, failed.as_ref());
+    told.extend(report.deliverables.as_ref().map(deliverables));
     if !quiet && report.transcript.is_some() {
         told.extend(next_steps(report, &context.settings.storage_flag()));
     }
@@ -145,4 +147,16 @@ fn next_steps(report: &RunReport, storage: &str) -> Vec<String> {
         lines.push(format!("  {dim}quipu resume {id}{storage}{dim:#}"));
     }
     lines
+}
+
+/// Says whether the files are there that the run was to make.
+fn deliverables(check: &DeliverableCheck) -> String {
+    let (dim, bad) = (style::DIM, style::BAD);
+    if check.problems.is_empty() {
+        let all = count::of(check.required.len() as u64, "deliverable");
+        return format!("  {dim}{all} there{dim:#}");
+    }
+    let result = check.result.as_ref().map_or("not known", |result| result.as_str());
+    let why = one_line(&check.problems.join("; "), WIDEST);
+    format!("  deliverables {bad}{result}{bad:#}: {why}")
 }

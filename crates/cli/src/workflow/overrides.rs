@@ -17,6 +17,10 @@ use crate::exit::UserError;
 /// The key under which it is recorded that agents are replaced by stubs.
 const STUB: &str = "stub";
 
+/// The key under which the files are recorded that this run was to make, beside those of its
+/// workflow. The dot keeps it from the workflows that are called.
+const DELIVERABLES: &str = "run.deliverables";
+
 /// What `--set` says.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Overrides {
@@ -26,6 +30,8 @@ pub(crate) struct Overrides {
     steps: BTreeMap<String, StepChange>,
     /// For providers.
     providers: BTreeMap<String, ProviderSettings>,
+    /// The files that must be there at the end, beside those that the workflow names.
+    deliverables: Vec<Template>,
     /// Each key and its value as they were given: what a run records, and what it is resumed with.
     said: BTreeMap<String, String>,
 }
@@ -88,6 +94,14 @@ impl Overrides {
         }
     }
 
+    /// Asks for files that must be there when the run ends.
+    pub(crate) fn require(&mut self, paths: &[String]) -> Result<(), UserError> {
+        if paths.is_empty() {
+            return Ok(());
+        }
+        self.say(DELIVERABLES, &Value::from(paths.to_vec()).to_string())
+    }
+
     /// Tells whether agents are replaced by stubs.
     pub(crate) fn is_stubbed(&self) -> bool {
         self.said.contains_key(STUB)
@@ -97,6 +111,7 @@ impl Overrides {
     pub(crate) fn apply(&self, workflow: &mut Workflow) -> Result<(), UserError> {
         self.apply_everywhere(workflow);
         workflow.changes.clone_from(&self.said);
+        workflow.deliverables.extend(self.deliverables.iter().cloned());
         for (name, change) in &self.steps {
             let Some(step) = workflow.steps.get_mut(name) else {
                 let hint = did_you_mean(name, workflow.steps.keys().map(String::as_str));
@@ -155,6 +170,7 @@ impl Overrides {
     fn take(&mut self, key: &str, value: &str) -> Result<(), UserError> {
         let parts: Vec<&str> = key.split('.').collect();
         match parts[..] {
+            _ if key == DELIVERABLES => self.deliverables = paths(value)?,
             ["provider"] => self.everywhere.provider = Some(provider(value)?),
             ["model"] => self.everywhere.model = Some(value.to_owned()),
             ["providers", name, field] => {
@@ -254,6 +270,20 @@ fn words(text: &str) -> Result<Vec<String>, UserError> {
         text.split_whitespace().map(str::to_owned).collect()
     };
     if words.is_empty() { Err(wrong(text, "expected a program")) } else { Ok(words) }
+}
+
+/// Reads a JSON list of paths, in which inputs and results of steps may stand.
+fn paths(text: &str) -> Result<Vec<Template>, UserError> {
+    let paths: Vec<String> = serde_json::from_str(text)
+        .map_err(|error| wrong(text, &format!("expected a JSON list of paths: {error}")))?;
+    let path = |path: &String| {
+        let wrong = |why: &str| UserError::new(format!("--deliverable {path:?}: {why}"));
+        if path.trim().is_empty() {
+            return Err(wrong("expected the path of a file"));
+        }
+        Template::parse(path).map_err(|error| wrong(&error.to_string()))
+    };
+    paths.iter().map(path).collect()
 }
 
 fn duration(text: &str) -> Result<Duration, UserError> {

@@ -15,6 +15,8 @@ mod collect;
 mod config;
 /// Kill -9, a full disk and a file size limit against a recording process.
 mod crash;
+/// The files that a run was to make.
+mod deliverables;
 /// The demo run: complete, sound, and shown with what to try next.
 mod demo;
 /// The workflows in `examples/`, each validated and run.

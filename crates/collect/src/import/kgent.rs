@@ -287,6 +287,7 @@ fn deliverable(data: &Value) -> DeliverableCheck {
     DeliverableCheck {
         required: list(&["required"]),
         missing: list(&["missing", "path"]),
+        problems: list(&["problems", "errors"]),
         result: result.filter(DeliverableResult::is_known),
     }
 }

@@ -120,8 +120,11 @@ vocabulary! {
 pub struct DeliverableCheck {
     /// What must be there.
     pub required: Vec<String>,
-    /// What is not.
+    /// What is not, or is empty.
     pub missing: Vec<String>,
+    /// What is wrong with each that does not pass: which, and why.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub problems: Vec<String>,
     /// What the check found, once it has.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub result: Option<DeliverableResult>,

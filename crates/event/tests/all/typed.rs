@@ -270,6 +270,7 @@ fn files_and_deliverables() -> Vec<Draft> {
         required: vec!["report.md".into()],
         missing: missing.iter().map(|&name| name.into()).collect(),
         result,
+        ..DeliverableCheck::default()
     };
     vec![
         draft(Kind::FileRead, &read),

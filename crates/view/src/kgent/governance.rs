@@ -33,6 +33,7 @@ impl Run {
         let mut told = Told::new(word, "governance", summary)
             .with("required", list(&check.required))
             .with("missing", list(&check.missing))
+            .with("problems", (!check.problems.is_empty()).then(|| list(&check.problems)))
             .with("status", status)
             .within(self.check.as_deref());
         if *kind == Kind::DeliverableMissing {
@@ -43,7 +44,9 @@ impl Run {
         if let Some(result) = failed.filter(|_| is_done) {
             let is_error = *result == DeliverableResult::Failed;
             told.severity = if is_error { Severity::Error } else { Severity::Warning };
-            let message = format!("{}: {missing}", told.summary);
+            let why = check.problems.join("; ");
+            let why = if why.is_empty() { missing } else { why };
+            let message = sized(&format!("{}: {why}", told.summary), 2_000);
             self.paper.failed(at, told.severity, "deliverables", &message);
             told.failure = Some(Failure {
                 code: format!("deliverables_{result}"),

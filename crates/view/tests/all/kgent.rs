@@ -112,7 +112,7 @@ fn tree_of(lines: &str) -> FileTree {
 
 fn lines(tree: &FileTree, file: &str) -> Vec<Value> {
     let text = tree.text(&format!("runs/run/{file}")).unwrap_or_else(|| panic!("no {file}"));
-    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    text.lines().map(|line| serde_json::from_str(line).expect("a line is JSON")).collect()
 }
 
 fn log(tree: &FileTree) -> Vec<Value> {
@@ -256,20 +256,19 @@ fn criterion_6_events_have_ids_a_monotonic_sequence_an_actor_a_severity_and_a_su
 fn assert_complete(log: &[Value]) {
     let mut ids = BTreeSet::new();
     for (n, event) in log.iter().enumerate() {
+        let text = |key: &str| event[key].as_str().expect("every event has it");
         assert_eq!(event["sequence"], n as u64 + 1);
         for key in ["run_id", "session_id", "task_id", "timestamp", "actor", "summary"] {
             assert!(event[key].as_str().is_some_and(|text| !text.is_empty()), "{key} of {event}");
         }
-        assert!(TYPES.contains(&event["type"].as_str().unwrap()), "{event}");
-        assert!(event["event_id"].as_str().unwrap().starts_with("evt_"));
-        assert!(ids.insert(event["event_id"].as_str().unwrap()), "{event} has the name of another");
-        assert!(
-            ["debug", "info", "warning", "error"].contains(&event["severity"].as_str().unwrap())
-        );
-        assert!(event["summary"].as_str().unwrap().chars().count() <= 200);
+        assert!(TYPES.contains(&text("type")), "{event}");
+        assert!(text("event_id").starts_with("evt_"));
+        assert!(ids.insert(text("event_id")), "{event} has the name of another");
+        assert!(["debug", "info", "warning", "error"].contains(&text("severity")));
+        assert!(text("summary").chars().count() <= 200);
         assert!(event["data"].is_object());
-        if let Some(parent) = event.get("parent_event_id") {
-            assert!(ids.contains(parent.as_str().unwrap()), "{event} comes from nowhere");
+        if event.get("parent_event_id").is_some() {
+            assert!(ids.contains(text("parent_event_id")), "{event} comes from nowhere");
         }
     }
 }

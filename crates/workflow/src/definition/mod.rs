@@ -60,6 +60,8 @@ pub struct Workflow {
     pub inputs: Vec<InputDeclaration>,
     /// What it gives to a workflow that calls it: name → where from, such as `states.build.Output`.
     pub outputs: Vec<(String, Template)>,
+    /// The files that must be there when it ends, relative to the working directory.
+    pub deliverables: Vec<Template>,
     /// The environment variables it expects to be set.
     pub env: Vec<String>,
     /// The plugins it brings, by name. Variables in them are not filled in yet.

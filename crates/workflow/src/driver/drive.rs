@@ -7,11 +7,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use quipu_event::StepPath;
+use quipu_event::payload::DeliverableCheck;
 use quipu_journal::Recorder;
 use serde_json::json;
 use tokio::sync::mpsc;
 
 use super::call::{self, Caller, PreparedCall};
+use super::deliverables;
 use super::history::PastRun;
 use super::leftovers::{self, Leftover, Marks};
 use super::opening::{open, setup};
@@ -316,6 +318,7 @@ impl Drive {
     }
 
     fn tell_end(mut self, end: RunEnd) -> RunReport {
+        let deliverables = self.check_deliverables(&end.deliverables);
         let duration_ms = self.recording.run_ends(&end);
         let exit_code = exit_code(&end.status, end.exit_status);
         let world = &self.request.world;
@@ -342,9 +345,21 @@ impl Drive {
             exit_status: end.exit_status,
             outputs: end.outputs,
             step_outputs: end.step_outputs,
+            deliverables,
             usage,
             transcript: self.scribe.transcript().map(std::path::Path::to_owned),
         }
+    }
+
+    /// What is missing is told and changes nothing: how the run ended is for its steps to say.
+    fn check_deliverables(&self, required: &[String]) -> Option<DeliverableCheck> {
+        if required.is_empty() {
+            return None;
+        }
+        self.recording.check_begins(required);
+        let check = deliverables::check(&self.request.world.working_dir, required);
+        self.recording.check_ends(&check);
+        Some(check)
     }
 
     fn warn_of_audit(&self, written: std::io::Result<()>) {

@@ -6,6 +6,7 @@
 
 mod call;
 mod command;
+mod deliverables;
 mod drive;
 mod files;
 mod hands;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use quipu_event::payload::{Status, TokenCounts};
+use quipu_event::payload::{DeliverableCheck, Status, TokenCounts};
 use quipu_event::{RunId, RunIdentity};
 use quipu_journal::{Clock, Durability, Layout, OpenError, ReadError, SystemClock};
 use serde_json::Map;
@@ -182,6 +182,8 @@ pub struct RunReport {
     pub outputs: Map<String, Value>,
     /// What each step came to.
     pub step_outputs: BTreeMap<String, String>,
+    /// Whether the files that it was to make are there, if there were any.
+    pub deliverables: Option<DeliverableCheck>,
     /// What it used up.
     pub usage: TokenCounts,
     /// Where its transcript is.
@@ -193,10 +195,17 @@ impl RunReport {
     /// not get to see its secrets.
     pub fn masked(self, secrets: &Secrets) -> RunReport {
         let masked = |text: String| secrets.mask_text(&text).into_owned();
+        let listed = |list: Vec<String>| list.into_iter().map(masked).collect();
         RunReport {
             error: self.error.map(masked),
             message: self.message.map(masked),
             outputs: secrets.mask_named(&self.outputs),
+            deliverables: self.deliverables.map(|check| DeliverableCheck {
+                required: listed(check.required),
+                missing: listed(check.missing),
+                problems: listed(check.problems),
+                ..check
+            }),
             step_outputs: self
                 .step_outputs
                 .into_iter()

@@ -156,6 +156,8 @@ pub struct RunEnd {
     pub exit_status: Option<u8>,
     /// What it gives to a caller: its declared outputs.
     pub outputs: serde_json::Map<String, Value>,
+    /// The files that must be there now. One that cannot be named stands as it is written.
+    pub deliverables: Vec<String>,
     /// What each step came to, for a caller that takes a step's output by its name.
     pub step_outputs: std::collections::BTreeMap<String, String>,
 }

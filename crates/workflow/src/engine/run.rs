@@ -104,6 +104,7 @@ impl Engine {
             terminal,
             exit_status,
             outputs: serde_json::Map::new(),
+            deliverables: Vec::new(),
             step_outputs: BTreeMap::new(),
         };
         self.course = Course::Ending { hook: 0, end: Box::new(end) };
@@ -217,6 +218,11 @@ impl Engine {
             if let Ok(text) = from.render(&scope) {
                 end.outputs.insert(name.clone(), Value::String(text));
             }
+        }
+        for path in &self.plan.deliverables {
+            // A path that a step was to name, which did not run, is still asked for.
+            let path = path.render(&scope).unwrap_or_else(|_| path.source().to_owned());
+            end.deliverables.push(path.trim().to_owned());
         }
         for name in self.values.names(SpaceId::ROOT) {
             if let Some(value) = self.values.get(SpaceId::ROOT, &name) {

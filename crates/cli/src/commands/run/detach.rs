@@ -101,6 +101,9 @@ fn spawn(context: &Context, args: &Args, run: &RunId, log: &Path) -> anyhow::Res
     if let Some(durability) = args.durability {
         command.args(["--durability", &durability_text(durability)]);
     }
+    for path in &args.deliverables {
+        command.args(["--deliverable", path]);
+    }
     for change in &args.set {
         command.args(["--set", change]);
     }

@@ -44,6 +44,7 @@ use crate::workflow::{Flight, Given, InputArgs, Overrides, ViewWish, find, fly, 
     quipu run review.yaml --stub --set provider=codex\n  \
     quipu run review.yaml --dry-run\n  \
     quipu run review.yaml --view kgent=audit --view html=report\n  \
+    quipu run report.yaml --deliverable out/report.md\n  \
     quipu run nightly --detach && quipu status -w")]
 pub(crate) struct Args {
     /// The workflow: a file, or a name
@@ -60,6 +61,9 @@ pub(crate) struct Args {
     /// Change something for this run; see below (repeatable)
     #[arg(long = "set", value_name = "KEY=VALUE")]
     set: Vec<String>,
+    /// A file that must be there when the run ends, beside those that the workflow names (repeatable)
+    #[arg(long = "deliverable", value_name = "PATH")]
+    deliverables: Vec<String>,
     /// Run in the background: print the run's id and come back at once
     #[arg(long)]
     detach: bool,
@@ -97,6 +101,7 @@ pub(crate) fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
     let mut workflow = load(context, &path)?;
     let mut overrides = Overrides::parse(&args.set)?;
     overrides.stub(args.stub.then_some(true));
+    overrides.require(&args.deliverables)?;
     overrides.apply(&mut workflow)?;
     // Inputs that come over standard input leave nobody there to be asked.
     let reads_stdin = args.inputs.inputs.as_deref().is_some_and(|path| path.as_os_str() == "-");

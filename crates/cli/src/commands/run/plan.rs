@@ -36,6 +36,7 @@ pub(super) fn show(
         return context.screen.print_json(&json!({
             "workflow": workflow.name, "version": workflow.version, "file": workflow.file,
             "initial": workflow.initial, "inputs": masked, "steps": steps,
+            "deliverables": workflow.deliverables.iter().map(|path| known.fill(path)).collect::<Vec<_>>(),
             "plugins": plugins.iter().map(|(name, from)| json!({ "name": name, "from": from })).collect::<Vec<_>>(),
         }));
     }
@@ -62,6 +63,10 @@ pub(super) fn show(
         for way in &row.ways {
             writeln!(out, "     {dim}{:10}{dim:#} → {}", way.0, visible(&way.1))?;
         }
+    }
+    for (index, path) in workflow.deliverables.iter().enumerate() {
+        let (gap, path) = (if index == 0 { "\n" } else { "" }, known.fill(path));
+        writeln!(out, "{gap}     {dim}deliverable{dim:#} {}", one_line(&path, WIDEST))?;
     }
     writeln!(out, "\n{dim}nothing was run{dim:#}")?;
     out.flush()?;

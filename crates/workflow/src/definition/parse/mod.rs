@@ -7,6 +7,7 @@ mod agent;
 mod call_workflow;
 mod command;
 mod custom;
+mod deliverables;
 mod duration;
 mod fields;
 mod flow;
@@ -58,6 +59,9 @@ pub(crate) fn read(reader: &mut Reader, root: &Node, expander: &Expander<'_>) ->
     if let Some(node) = fields.take("outputs") {
         workflow.outputs = output::read_all(reader, node);
     }
+    if let Some(node) = fields.take("deliverables") {
+        workflow.deliverables = deliverables::read(reader, node);
+    }
     if let Some(node) = fields.take("hooks") {
         workflow.hooks = hook::read_workflow_hooks(reader, node);
     }
@@ -85,6 +89,7 @@ fn empty(file: &Path) -> Workflow {
         tags: Vec::new(),
         inputs: Vec::new(),
         outputs: Vec::new(),
+        deliverables: Vec::new(),
         env: Vec::new(),
         plugins: BTreeMap::new(),
         hooks: WorkflowHooks::default(),

@@ -8,7 +8,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use quipu_event::payload::{
-    Agent, Definition, RunCompleted, RunKind, RunStarted, Status, StepCompleted, StepStarted,
+    Agent, Definition, DeliverableCheck, RunCompleted, RunKind, RunStarted, Status, StepCompleted,
+    StepStarted,
 };
 use quipu_event::{ContentBlock, Draft, EncodeError, Json, Kind, RunId, StepPath, Timestamp};
 use quipu_journal::Clock;
@@ -138,6 +139,22 @@ impl Recording {
                 None => draft,
             })
         });
+    }
+
+    /// Records that deliverables are looked for.
+    pub(super) fn check_begins(&self, required: &[String]) {
+        let required = required.to_vec();
+        let check = DeliverableCheck { required, ..DeliverableCheck::default() };
+        self.tell(|| Draft::new(Kind::DeliverableCheckStarted, &check));
+    }
+
+    /// Records which deliverables are there.
+    pub(super) fn check_ends(&self, check: &DeliverableCheck) {
+        if !check.missing.is_empty() {
+            let missing = DeliverableCheck { result: None, ..check.clone() };
+            self.tell(|| Draft::new(Kind::DeliverableMissing, &missing));
+        }
+        self.tell(|| Draft::new(Kind::DeliverableCheckCompleted, check));
     }
 
     /// Records that the run is over, and returns how long it took.

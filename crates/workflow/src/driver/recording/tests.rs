@@ -59,6 +59,7 @@ fn payloads(storage: &TestStorage) -> Vec<(String, String, String)> {
 
 fn end() -> RunEnd {
     RunEnd {
+        deliverables: Vec::new(),
         status: Status::Succeeded,
         error: None,
         message: Some("all done".into()),

@@ -172,6 +172,17 @@ fn each_mistake_at_the_top_is_told_where_it_is() {
             "hooks: {workflow_start: [{log: '{{inptus.a}}'}]}",
             &["2:35: error: `inptus` | did you mean `inputs`?"],
         ),
+        ("deliverables: report.md", &["2:15: error: `deliverables` is | a list of paths"]),
+        (
+            "deliverables: [a.md, '', ~]",
+            &[
+                "2:22: error: a deliverable has no path | a list of paths",
+                "2:26: error: a deliverable has no path | a list of paths",
+            ],
+        ),
+        ("deliverables: [{path: a.md}]", &["2:16: error: a deliverable is | a text"]),
+        ("deliverables: ['{{.states.b.Output}}']", &["error: `states.b`: there is no step `b`"]),
+        ("deliverable: [a.md]", &["2:1: warning: | deliverables"]),
         ("outputs: {r: states.b.Output}", &["2:14: error: `states.b`: there is no step `b`"]),
         ("outputs: {r: states.a.Outptu}", &["2:14: warning: `Outptu` | did you mean `Output`?"]),
         (

@@ -96,6 +96,7 @@ pub(super) fn workflow(name: &str, steps: impl IntoIterator<Item = Step>) -> Wor
         tags: Vec::new(),
         inputs: Vec::new(),
         outputs: Vec::new(),
+        deliverables: Vec::new(),
         env: Vec::new(),
         plugins: BTreeMap::new(),
         hooks: WorkflowHooks::default(),
