@@ -90,6 +90,27 @@ pub enum RecordError {
     Mask,
 }
 
+/// A note could not be left or recorded. One that was left goes on waiting.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum NoteError {
+    /// The disk refused.
+    #[error("cannot use {}", path.display())]
+    Io {
+        /// The file or directory.
+        path: PathBuf,
+        /// What the system said.
+        #[source]
+        source: io::Error,
+    },
+    /// The run could not be opened.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// The run could not be written.
+    #[error(transparent)]
+    Record(#[from] RecordError),
+}
+
 /// A transcript could not be read.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot read {}", path.display())]

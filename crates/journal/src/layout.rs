@@ -14,7 +14,7 @@ pub(crate) const FILE_MODE: u32 = 0o600;
 /// The mode of every directory we make.
 pub(crate) const DIR_MODE: u32 = 0o700;
 /// What may lie in a storage directory for it to count as ours alone.
-const OUR_ENTRIES: &[&str] = &["transcripts", "audit.jsonl"];
+const OUR_ENTRIES: &[&str] = &["transcripts", "notes", "audit.jsonl"];
 
 /// A storage directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,6 +46,11 @@ impl Layout {
     /// Returns where torn bytes of `run` are kept.
     pub fn torn(&self, run: &RunId) -> PathBuf {
         self.transcripts().join(format!("{run}.torn"))
+    }
+
+    /// Returns where notes wait that others leave for `run`.
+    pub fn notes(&self, run: &RunId) -> PathBuf {
+        self.storage.join("notes").join(run.as_str())
     }
 
     /// Returns the run whose transcript is called `file_name`, if it is a transcript's name.

@@ -50,6 +50,11 @@
 //! - Reopening a run that ended in order changes nothing.
 //! - A run that is taken up goes on as if nothing had happened.
 //!
+//! Notes of others:
+//!
+//! - A note is recorded once, whoever writes the run.
+//! - Notes are recorded in the order in which they were left.
+//!
 //! Reading:
 //!
 //! - A reader never changes a file.
@@ -63,7 +68,7 @@
 //! # What it refuses to do
 //!
 //! It knows no provider, no workflow and no view. It never rewrites a line: what is damaged in the
-//! middle of a file is reported, not mended. It keeps no second record: there is no index, no
+//! middle of a file is reported, not mended. It keeps no second record (a note that waits is none yet): there is no index, no
 //! state file and no lock file that could disagree with the transcript.
 //!
 //! # Threat model
@@ -136,6 +141,7 @@ mod layout;
 mod lines;
 mod lock;
 mod mask;
+mod notes;
 mod page;
 mod reader;
 mod recorder;
@@ -152,6 +158,7 @@ pub use clock::{Clock, SystemClock};
 pub use durability::Durability;
 pub use error::{OpenError, ReadError, RecordError};
 pub use family::Family;
+pub use error::{NoteError, OpenError, ReadError, RecordError};
 pub use fanout::{DEFAULT_BUFFER, Received, SubscriberStats, Subscription};
 pub use find::{FindError, LAST, find_run};
 pub use follow::{Follow, Followed};
@@ -159,6 +166,7 @@ pub use layout::Layout;
 pub use lines::{Line, LineEnd, Lines};
 pub use lock::{Holder, writer_of};
 pub use mask::{Mask, SecretMask};
+pub use notes::{Delivery, Note, deliver_notes, leave_note, take_up_notes};
 pub use reader::{Damage, DamageKind, ReadProblem, Reader, ReaderBackward};
 pub use recorder::{Options, Recorder, Stats};
 pub use recovery::{Recovery, Torn};

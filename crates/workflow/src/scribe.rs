@@ -69,6 +69,11 @@ impl RunScribe {
         self.recorder.as_ref().map(Recorder::path)
     }
 
+    /// Tells whether everything was recorded so far.
+    pub(crate) fn is_sound(&self) -> bool {
+        self.recorder.is_some() && !self.troubled.load(Ordering::Relaxed)
+    }
+
     /// Ends recording.
     pub(crate) fn close(&self) {
         if let Some(Err(cause)) = self.recorder.as_ref().map(Recorder::close) {

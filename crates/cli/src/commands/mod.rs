@@ -12,6 +12,7 @@ mod man;
 mod mcp;
 pub(crate) mod mcp_serve;
 mod normalize;
+mod note;
 mod record;
 mod repair;
 mod replay;
@@ -44,6 +45,7 @@ pub(crate) enum Command {
     Import(import::Args),
     Watch(watch::Args),
     Normalize(normalize::Args),
+    Note(note::Args),
     Ls(ls::Args),
     Show(show::Args),
     Tree(tree::Args),
@@ -64,8 +66,8 @@ pub(crate) enum Command {
 impl Command {
     /// Tells whether the command records runs, so that there is something to log.
     pub(crate) fn records(&self) -> bool {
-        use Command::{Collect, Demo, Exec, Record, Resume, Run};
-        matches!(self, Demo(_) | Run(_) | Resume(_) | Record(_) | Collect(_) | Exec(_))
+        use Command::{Collect, Demo, Exec, Note, Record, Resume, Run};
+        matches!(self, Demo(_) | Run(_) | Resume(_) | Record(_) | Collect(_) | Exec(_) | Note(_))
     }
 }
 
@@ -83,6 +85,7 @@ pub(crate) fn dispatch(context: &Context, command: Command) -> anyhow::Result<Ex
         Command::Import(args) => import::run(context, args),
         Command::Watch(args) => watch::run(context, args),
         Command::Normalize(args) => normalize::run(context, args),
+        Command::Note(args) => note::run(context, args),
         Command::Ls(args) => ls::run(context, args),
         Command::Show(args) => show::run(context, args),
         Command::Tree(args) => tree::run(context, args),

@@ -45,6 +45,8 @@ mod ls;
 mod mcp;
 /// What an agent left becomes events, and what is broken is told with its place.
 mod normalize;
+/// Words for a run, whoever writes it at the moment.
+mod note;
 /// Plugins in the settings: known, and started only when a step needs them.
 mod plugins;
 /// Real workflow files, where they are at hand, run to their ends.

@@ -104,7 +104,7 @@ pub enum ExecError {
 /// Runs a program to its end and records what it says.
 ///
 /// The recorder is fresh: this writes the run's beginning and its end, and closes it. The run's id is
-/// in the program's environment as `QUIPU_RUN_ID`.
+/// in the program's environment as `QUIPU_RUN_ID`, and its transcript as `QUIPU_TRANSCRIPT`.
 ///
 /// # Errors
 ///

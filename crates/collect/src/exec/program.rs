@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 use std::{io, thread};
 
-use quipu_event::RunId;
+use quipu_journal::Recorder;
 
 /// How often a file that somebody still writes to is tried.
 const BUSY_TRIES: u32 = 50;
@@ -90,9 +90,16 @@ impl Program {
     /// Starts it. It reads what we would read; what it writes goes to pipes, if asked for.
     ///
     /// It stays in our process group, so that a terminal's signals reach it as they reach us.
-    pub(super) fn start(&self, run: &RunId, output: fn() -> Stdio) -> Result<Child, StartError> {
+    pub(super) fn start(
+        &self,
+        recorder: &Recorder,
+        output: fn() -> Stdio,
+    ) -> Result<Child, StartError> {
         let mut command = Command::new(&self.name);
-        command.args(&self.args).env("QUIPU_RUN_ID", run.as_str());
+        command.args(&self.args).env("QUIPU_RUN_ID", recorder.run().run_id.as_str());
+        if let Ok(transcript) = std::path::absolute(recorder.path()) {
+            command.env("QUIPU_TRANSCRIPT", transcript);
+        }
         command.stdin(Stdio::inherit()).stdout(output()).stderr(output());
         if let Some(dir) = &self.dir {
             // Some programs believe this variable rather than the system.

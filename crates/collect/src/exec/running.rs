@@ -37,7 +37,7 @@ pub(super) fn run(
         Streams::Terminal => Stdio::inherit,
     };
     let run_id = &recorder.run().run_id;
-    let child = match exec.program.start(run_id, output) {
+    let child = match exec.program.start(recorder, output) {
         Ok(child) => child,
         Err(error) => {
             let ending = Ending {

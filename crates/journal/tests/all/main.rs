@@ -1,5 +1,6 @@
 //! How lines reach disk and are read back, tested from outside: real files, threads, processes.
 //!
+//! - `notes`: what others leave for a run.
 //! - `order`: numbers, lines and broadcast go in step, whoever writes.
 //! - `subscribers`: slow, late, stuck and departed ones; closing.
 //! - `holding`: one writer per run, and files that only their owner can read.
@@ -23,6 +24,7 @@ mod holding;
 mod hostile;
 mod listing;
 mod masking;
+mod notes;
 mod order;
 mod process;
 mod reading;

@@ -2,13 +2,14 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::future::Future;
+use std::path::Path;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use quipu_event::StepPath;
 use quipu_event::payload::DeliverableCheck;
-use quipu_journal::Recorder;
+use quipu_journal::{Mask, Options, Recorder, deliver_notes, take_up_notes};
 use serde_json::json;
 use tokio::sync::mpsc;
 
@@ -117,6 +118,11 @@ impl Drive {
 
     async fn drive(mut self) -> RunReport {
         self.tell_start();
+        if self.request.resume {
+            // The process that ran this before may have recorded some, and died.
+            let transcript = self.scribe.transcript().map(Path::to_owned);
+            self.take_up_notes(transcript.as_deref());
+        }
         self.stop_leftovers().await;
         let mut stop = self.request.stop.clone();
         // A run that is to stop before it begins does not begin anything.
@@ -208,6 +214,8 @@ impl Drive {
                 }
                 Effect::End(step) => {
                     self.leave_call(&step.at);
+                    // What was left while the step ran stands before its end.
+                    self.take_up_notes(None);
                     self.recording.step_ends(&step);
                 }
                 Effect::Turn { at, index, total } => {
@@ -318,6 +326,7 @@ impl Drive {
     }
 
     fn tell_end(mut self, end: RunEnd) -> RunReport {
+        self.take_up_notes(None);
         let deliverables = self.check_deliverables(&end.deliverables);
         let duration_ms = self.recording.run_ends(&end);
         let exit_code = exit_code(&end.status, end.exit_status);
@@ -335,6 +344,7 @@ impl Drive {
         });
         self.warn_of_audit(completed);
         self.scribe.close();
+        self.deliver_late_notes();
         let (_, usage) = self.scribe.so_far();
         RunReport {
             run_id: self.request.run.run_id.clone(),
@@ -347,7 +357,36 @@ impl Drive {
             step_outputs: end.step_outputs,
             deliverables,
             usage,
-            transcript: self.scribe.transcript().map(std::path::Path::to_owned),
+            transcript: self.scribe.transcript().map(Path::to_owned),
+        }
+    }
+
+    /// Records the notes that others left for the run. `transcript` is where notes may stand already.
+    fn take_up_notes(&self, transcript: Option<&Path>) {
+        let Some(layout) = &self.request.world.layout else { return };
+        let taken = take_up_notes(layout, &self.request.run.run_id, transcript, |draft| {
+            if self.scribe.is_sound() {
+                self.scribe.record(draft);
+            }
+            self.scribe.is_sound()
+        });
+        if let Err(cause) = taken {
+            tracing::warn!(%cause, "notes for the run are not taken up");
+        }
+    }
+
+    /// Records the notes of those who found the run still being written, after its last line.
+    fn deliver_late_notes(&self) {
+        let world = &self.request.world;
+        let Some(layout) = world.layout.as_ref().filter(|_| self.scribe.is_sound()) else { return };
+        let options = Options {
+            durability: world.durability,
+            mask: Some(Arc::clone(&world.secrets) as Arc<dyn Mask>),
+            clock: Arc::clone(&world.clock),
+            ..Options::default()
+        };
+        if let Err(cause) = deliver_notes(layout, &self.request.run.run_id, options) {
+            tracing::warn!(%cause, "notes for the run are not taken up");
         }
     }
 

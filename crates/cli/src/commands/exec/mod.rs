@@ -17,7 +17,7 @@ use quipu_journal::{Options, Recorder};
 use quipu_provider::find_provider;
 
 use super::normalize::provider_names;
-use super::record::{Keeping, parse_label};
+use super::record::{Keeping, parse_label, take_up_notes};
 use crate::Context;
 use crate::exit::{Exit, UserError};
 
@@ -89,6 +89,7 @@ pub(crate) fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
         Err(ExecError::Start(error)) => return Err(error.into()),
         Err(error) => return Err(error.into()),
     };
+    take_up_notes(context, &recorder.run().run_id, &args.keeping);
     drop(log);
     account::tell(context.screen, &ended, &recorder, args.quiet);
     Ok(Exit::Asked(ended.exit_code))

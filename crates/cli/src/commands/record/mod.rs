@@ -10,7 +10,9 @@ mod recording;
 use std::collections::BTreeMap;
 use std::io::{IsTerminal, Write};
 
+use quipu_event::RunId;
 use quipu_event::payload::{RunKind, Status};
+use quipu_journal::deliver_notes;
 use serde_json::json;
 
 use crate::Context;
@@ -118,6 +120,7 @@ pub(crate) fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
     };
     let strictness = if args.strict { Strictness::Strict } else { Strictness::Lenient };
     let acks = args.ack.then(|| screen.stdout());
+    let run_id = opened.recorder.run().run_id.clone();
     let mut recording = Recording::new(opened, lifecycle, strictness, acks, screen);
     recording.begin()?;
     let end = input.for_each_line(|number, line| recording.take_line(number, line));
@@ -126,11 +129,25 @@ pub(crate) fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
         screen.note(format_args!("error: {error}"));
     }
     let finished = recording.finish(verdict)?;
+    take_up_notes(context, &run_id, &args.keeping);
     tell(screen, &finished);
     if screen.json && !args.ack {
         print_summary(screen, &finished)?;
     }
     Ok(exit_code(&end, &finished))
+}
+
+/// Records what others left for the run while only this process could write it.
+pub(super) fn take_up_notes(context: &Context, run: &RunId, keeping: &Keeping) {
+    let layout = context.settings.layout();
+    if !layout.notes(run).is_dir() {
+        return;
+    }
+    let deliver = || Ok(deliver_notes(&layout, run, keeping.options(context)?)?);
+    let delivery: anyhow::Result<_> = deliver();
+    if let Err(error) = delivery {
+        context.screen.note(format_args!("notes for the run go on waiting: {error}"));
+    }
 }
 
 /// Says where the run goes, and its id to whoever wants to pass it on.

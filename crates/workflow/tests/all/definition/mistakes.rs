@@ -181,7 +181,10 @@ fn each_mistake_at_the_top_is_told_where_it_is() {
             ],
         ),
         ("deliverables: [{path: a.md}]", &["2:16: error: a deliverable is | a text"]),
-        ("deliverables: ['{{.states.b.Output}}']", &["error: `states.b`: there is no step `b`"]),
+        (
+            "deliverables: ['{{.states.b.Output}}']",
+            &["2:19: error: `states.b`: there is no step `b`"],
+        ),
         ("deliverable: [a.md]", &["2:1: warning: | deliverables"]),
         ("outputs: {r: states.b.Output}", &["2:14: error: `states.b`: there is no step `b`"]),
         ("outputs: {r: states.a.Outptu}", &["2:14: warning: `Outptu` | did you mean `Output`?"]),
