@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use quipu_event::payload::System;
-use quipu_event::{Draft, Json, Kind, Payload, RunId, RunIdentity};
+use quipu_event::{Draft, Event, Json, Kind, RunId, RunIdentity};
 use serde_json::{Map, Value};
 
 use crate::clock::{Clock, SystemClock};
@@ -147,6 +147,11 @@ pub fn deliver_notes(
     Ok(Delivery::Recorded(recorded))
 }
 
+/// Tells whether an event is a note that somebody left.
+pub(crate) fn is_note(event: &Event) -> bool {
+    event.kind == Kind::System && id_in(&event.payload).is_some()
+}
+
 /// Makes a file appear whole, with its text in it.
 fn put(dir: &Path, id: &str, text: &[u8]) -> io::Result<()> {
     let (made, name) = (dir.join(format!(".{id}")), dir.join(format!("{id}.json")));
@@ -194,6 +199,9 @@ fn note_of(text: &str, id: &str) -> Option<Json> {
 
 fn id_in(payload: &Json) -> Option<String> {
     let system: System = payload.decode().ok()?;
+    if system.subtype != NOTE {
+        return None;
+    }
     system.facts.get(ID).and_then(Value::as_str).map(str::to_owned)
 }
 
@@ -201,13 +209,7 @@ fn id_in(payload: &Json) -> Option<String> {
 fn recorded_in(transcript: &Path) -> BTreeSet<String> {
     let Ok(events) = Reader::open(transcript) else { return BTreeSet::new() };
     let notes = events.filter_map(Result::ok).filter(|event| event.kind == Kind::System);
-    let id = |system: System| system.facts.get(ID).and_then(Value::as_str).map(str::to_owned);
-    notes
-        .filter_map(|event| match event.decode_payload() {
-            Ok(Payload::System(system)) if system.subtype == NOTE => id(system),
-            _ => None,
-        })
-        .collect()
+    notes.filter_map(|event| id_in(&event.payload)).collect()
 }
 
 fn failed(path: &Path, source: io::Error) -> NoteError {

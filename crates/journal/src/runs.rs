@@ -17,6 +17,7 @@ use crate::error::ReadError;
 use crate::layout::Layout;
 use crate::lines::{LineEnd, Lines, LinesBackward};
 use crate::lock::{Holder, writer_of};
+use crate::notes::is_note;
 use crate::reader::io_error;
 
 /// How much of a head and of a tail is read at once. Most first and last lines fit, and small
@@ -36,7 +37,7 @@ pub struct RunListing {
     pub bytes: u64,
     /// Its first event, if the first line is one.
     pub first: Option<Box<Event>>,
-    /// The last line that is an event.
+    /// The last line that is an event, notes of others aside: they may come after the run's end.
     pub last: Option<Box<Event>>,
     /// Whether it is still going.
     pub state: RunState,
@@ -45,7 +46,7 @@ pub struct RunListing {
 /// Whether a run is still going.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RunState {
-    /// It ended: its last event is `run.completed`.
+    /// It ended: its last event is `run.completed`, and nothing but notes follows.
     Ended,
     /// Somebody writes it now.
     Live(Holder),
@@ -180,15 +181,15 @@ fn last_event_in(text: &[u8]) -> Option<Box<Event>> {
     let whole = memchr::memrchr(b'\n', text)?;
     text[..whole]
         .rsplit(|&byte| byte == b'\n')
-        .find_map(|line| decode_line(line).ok())
+        .find_map(|line| decode_line(line).ok().filter(|event| !is_note(event)))
         .map(Box::new)
 }
 
-/// Returns the event on the last whole line of a file's end, if all of it is there.
+/// Returns the event on the last whole line of a file's end, if all of it is there and it is no note.
 fn last_event_near(tail: &[u8]) -> Option<Box<Event>> {
     let end = memchr::memrchr(b'\n', tail)?;
     let start = memchr::memrchr(b'\n', &tail[..end])? + 1;
-    decode_line(&tail[start..end]).ok().map(Box::new)
+    decode_line(&tail[start..end]).ok().filter(|event| !is_note(event)).map(Box::new)
 }
 
 fn last_event_of(file: File) -> io::Result<Option<Box<Event>>> {
@@ -196,6 +197,7 @@ fn last_event_of(file: File) -> io::Result<Option<Box<Event>>> {
     while let Some(line) = lines.next()? {
         if line.end == LineEnd::Feed
             && let Ok(event) = decode_line(line.bytes)
+            && !is_note(&event)
         {
             return Ok(Some(Box::new(event)));
         }

@@ -137,7 +137,7 @@ fn what_record_and_exec_write_takes_notes_at_its_end() {
     let note = format!("cd / && \"{QUIPU}\" note \"$QUIPU_RUN_ID\" --title t --text x");
     session.ok(&["exec", "--", "sh", "-c", &note]);
     let listed: Value = serde_json::from_str(session.ok(&["ls", "--json"]).trim()).unwrap();
-    let run = listed[0]["run_id"].as_str().unwrap();
+    let run = listed["run_id"].as_str().unwrap();
     assert_eq!(notes(&session, run).len(), 1);
     session.ok(&["verify", run]);
 

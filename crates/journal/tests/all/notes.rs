@@ -7,8 +7,8 @@ use std::thread;
 use quipu_event::payload::Status;
 use quipu_event::{Kind, Payload, RunId, RunIdentity};
 use quipu_journal::{
-    Delivery, Layout, Note, Options, Reader, Recorder, deliver_notes, leave_note, take_up_notes,
-    verify_run,
+    Delivery, Layout, Note, Options, Reader, Recorder, RunState, deliver_notes, leave_note,
+    look_at, take_up_notes, verify_run,
 };
 use quipu_testkit::{run_completed, run_started, step_started};
 
@@ -60,6 +60,13 @@ fn a_note_is_recorded_once_whoever_writes_the_run() {
     assert_eq!(titles(&layout), ["while", "refused", "behind it"]);
     assert!(!dir.path().join("storage/notes").exists(), "nothing is left behind");
     assert_eq!(verify_run(&layout, &id).unwrap().findings.len(), 0);
+    assert_eq!(look_at(&layout, &id).unwrap().state, RunState::Ended);
+    // Nor do many notes, or a long one, open it again.
+    let long = Note { content: "x".repeat(10_000), ..note("long") };
+    leave_note(&layout, &id, &long).unwrap();
+    leave_note(&layout, &id, &note("last")).unwrap();
+    deliver_notes(&layout, &id, Options::default()).unwrap();
+    assert_eq!(look_at(&layout, &id).unwrap().state, RunState::Ended);
 }
 
 #[test]
