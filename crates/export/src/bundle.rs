@@ -180,3 +180,23 @@ fn dated(moment: Option<Timestamp>) -> DateTime {
     };
     date.unwrap_or_default()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use quipu_view::{FileTree, WinkView};
+
+    #[test]
+    fn a_bundle_that_could_not_be_kept_whole_is_told_and_not_put_down() {
+        let line =
+            br#"{"seq":1,"run_id":"r","type":"run.started","timestamp":"2026-01-01T00:00:00Z"}"#;
+        let event = quipu_event::decode_line(line).unwrap();
+        let mut shelf = FileTree::default();
+        let mut view = Bundled::new(WinkView::new());
+        view.add(&event, &mut shelf);
+        view.spool.note(Err(io::Error::other("the disk is full")));
+        view.finish(&mut shelf);
+        assert_eq!(shelf, FileTree::default());
+        assert_eq!(view.failure(), Some("cannot pack the bundle: the disk is full"));
+    }
+}

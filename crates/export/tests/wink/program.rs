@@ -1,7 +1,7 @@
 //! What WINK's own program makes of our bundles: `wink query` and `wink debug`.
 
 use std::io::{Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -19,27 +19,32 @@ struct Bundles {
 impl Bundles {
     fn new() -> Self {
         let program = std::env::var_os("QUIPU_WINK").expect("QUIPU_WINK names WINK's program");
-        let folder = tempfile::tempdir().unwrap();
+        let folder = tempfile::tempdir().expect("there is room");
         for (name, _) in runs::ALL {
             for (path, bytes) in runs::packed(name).0 {
-                std::fs::write(folder.path().join(path), bytes).unwrap();
+                std::fs::write(folder.path().join(path), bytes).expect("there is room");
             }
         }
         Bundles { folder, program: program.into() }
     }
 
     fn path(&self, name: &str) -> PathBuf {
-        let (_, run_id) = runs::ALL.iter().find(|(known, _)| *known == name).unwrap();
+        let (_, run_id) =
+            runs::ALL.iter().find(|(known, _)| *known == name).expect("it is one of ours");
         self.folder.path().join(format!("{run_id}.zip"))
     }
 
     fn query(&self, name: &str, sql: &str) -> Value {
         let bundle = self.path(name);
-        let output =
-            Command::new(&self.program).arg("query").arg(bundle).arg(sql).output().unwrap();
+        let output = Command::new(&self.program)
+            .arg("query")
+            .arg(bundle)
+            .arg(sql)
+            .output()
+            .expect("QUIPU_WINK is a program");
         let complaint = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{name}: {sql}: {complaint}");
-        serde_json::from_slice(&output.stdout).unwrap()
+        serde_json::from_slice(&output.stdout).expect("it answers JSON")
     }
 }
 
@@ -149,11 +154,15 @@ struct Server {
 
 impl Server {
     fn start(program: &Path, bundle: &Path) -> Server {
-        let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        let free = free_address();
         let mut command = Command::new(program);
         command.arg("debug").arg(bundle).args(["--host", "127.0.0.1", "--no-open-browser"]);
         command.args(["--port", &free.port().to_string()]);
-        let process = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let process = command
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("QUIPU_WINK is a program");
         let server = Server { process, address: free.to_string() };
         let patience = Instant::now() + Duration::from_secs(120);
         while TcpStream::connect(&server.address).is_err() {
@@ -164,11 +173,12 @@ impl Server {
     }
 
     fn get(&self, path: &str) -> String {
-        let mut stream = TcpStream::connect(&self.address).unwrap();
-        write!(stream, "GET {path} HTTP/1.0\r\nHost: {}\r\n\r\n", self.address).unwrap();
+        let mut stream = TcpStream::connect(&self.address).expect("it listens");
+        write!(stream, "GET {path} HTTP/1.0\r\nHost: {}\r\n\r\n", self.address)
+            .expect("it listens");
         let mut answer = String::new();
-        stream.read_to_string(&mut answer).unwrap();
-        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        stream.read_to_string(&mut answer).expect("it answers text");
+        let (head, body) = answer.split_once("\r\n\r\n").expect("it speaks HTTP");
         assert!(head.contains(" 200 "), "{path}: {head}");
         body.to_owned()
     }
@@ -183,4 +193,9 @@ impl Drop for Server {
         self.process.kill().expect("it was started");
         self.process.wait().expect("it was started");
     }
+}
+
+fn free_address() -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("some port is free");
+    listener.local_addr().expect("it listens")
 }

@@ -8,7 +8,7 @@ use crate::entries::{Entry, LogRecord, TranscriptSummary};
 use crate::reading::read;
 
 /// Who logged it.
-const LOGGER: &str = "quipu.transcript";
+const LOGGER: &str = "quipu::transcript";
 
 /// Returns the record of an entry.
 pub(super) fn entry(entry: &Entry) -> Json {

@@ -285,7 +285,7 @@ fn entries_are_reconstructed_from_the_records_of_a_log() {
         entries.iter().map(|it| (it.source.as_str(), it.sequence_number)).collect();
     assert!(places.is_sorted(), "{places:?}");
     let again: Vec<String> =
-        entries.iter().map(|it| it.to_record("quipu.transcript").to_string()).collect();
+        entries.iter().map(|it| it.to_record("quipu::transcript").to_string()).collect();
     let mut written: Vec<String> =
         file(&bundle, "transcript.jsonl").lines().map(str::to_owned).collect();
     let (mut again, _) = (again, written.sort());
