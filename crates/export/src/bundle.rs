@@ -1,11 +1,11 @@
 //! A view whose files leave packed: `<folder>.zip` for each folder that it makes.
 //!
 //! What the view puts down waits in files without a name, which vanish with this value; memory
-//! holds no more than a piece of one. The same files give the same zip: nothing in it is of today.
+//! holds no more than a piece of each. The same files give the same zip: nothing in it is of today.
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 
 use quipu_event::{Event, Timestamp};
 use quipu_view::{FileView, Losses, Shelf};
@@ -60,7 +60,7 @@ impl<V: FileView> FileView for Bundled<V> {
 /// Files that wait to be packed.
 #[derive(Default)]
 struct Spool {
-    files: BTreeMap<String, File>,
+    files: BTreeMap<String, BufWriter<File>>,
     /// What went wrong first.
     error: Option<io::Error>,
 }
@@ -69,7 +69,10 @@ impl Spool {
     fn write(&mut self, path: &str, bytes: &[u8]) -> io::Result<()> {
         let file = match self.files.get_mut(path) {
             Some(file) => file,
-            None => self.files.entry(path.to_owned()).or_insert(tempfile::tempfile()?),
+            None => {
+                let file = BufWriter::new(tempfile::tempfile()?);
+                self.files.entry(path.to_owned()).or_insert(file)
+            }
         };
         file.write_all(bytes)
     }
@@ -97,7 +100,7 @@ impl Spool {
                     None if *file.key() == folder => folder.clone(),
                     None => break,
                 };
-                pack_file(&mut zip, &name, date, file.remove())?;
+                pack_file(&mut zip, &name, date, file.remove().into_inner()?)?;
             }
             hand_on(&format!("{folder}.zip"), zip.finish()?, shelf)?;
         }

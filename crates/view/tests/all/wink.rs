@@ -52,7 +52,10 @@ fn json_file(bundle: &FileTree, name: &str) -> Value {
 }
 
 fn records(bundle: &FileTree, name: &str) -> Vec<Value> {
-    file(bundle, name).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    file(bundle, name)
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("a line is JSON"))
+        .collect()
 }
 
 fn contexts(lines: &str) -> Vec<Value> {
