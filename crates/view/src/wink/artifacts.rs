@@ -6,7 +6,7 @@ use quipu_event::{Json, RunId};
 use sha2::{Digest, Sha256};
 
 use super::ROOT;
-use super::wire::{Integrity, Manifest};
+use super::run::wire::{Integrity, Manifest};
 use crate::files::Shelf;
 use crate::plain;
 

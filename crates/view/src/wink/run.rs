@@ -1,17 +1,20 @@
 //! What is known of a run as a whole: the small files around its log.
 
+pub(super) mod wire;
+
 use quipu_event::payload::{RunStarted, Status};
 use quipu_event::{Event, Json, Kind, Timestamp};
 
 use super::artifacts::Artifacts;
 use super::readme::readme;
-use super::wire::{
-    Capture, Failure, Input, Limits, Manifest, Metrics, Prompt, Request, RunContext, Timing,
-    TokenUsage, encode,
-};
+use super::wire::encode;
 use crate::entries::{TranscriptSummary, spelled};
 use crate::files::Shelf;
 use crate::summary::Summary;
+use wire::{
+    Capture, Failure, Input, Limits, Manifest, Metrics, Prompt, Request, RunContext, Timing,
+    TokenUsage,
+};
 
 /// Folds a run into what its small files say.
 #[derive(Default)]

@@ -1,4 +1,6 @@
-//! The JSON of a debug bundle. The order of keys is that of WINK's own files.
+//! The JSON of records: the details of an entry, and the facts of what is no entry.
+//!
+//! The order of keys is that of WINK's own.
 
 use std::collections::BTreeMap;
 
@@ -127,127 +129,6 @@ pub(super) enum Context<'a> {
         path: &'a str,
         event_seq: u64,
     },
-}
-
-/// What a bundle is: everything but its files.
-#[derive(Serialize)]
-pub(super) struct Manifest<'a> {
-    pub(super) format_version: &'static str,
-    pub(super) bundle_id: &'a str,
-    pub(super) created_at: &'a str,
-    pub(super) request: Request<'a>,
-    pub(super) capture: Capture,
-    pub(super) prompt: Prompt<'a>,
-}
-
-#[derive(Serialize)]
-pub(super) struct Request<'a> {
-    pub(super) request_id: &'a str,
-    pub(super) session_id: Option<&'a str>,
-    pub(super) status: &'a str,
-    pub(super) started_at: &'a str,
-    pub(super) ended_at: &'a str,
-}
-
-#[derive(Serialize)]
-pub(super) struct Capture {
-    pub(super) mode: &'static str,
-    pub(super) trigger: &'static str,
-    pub(super) limits_applied: Limits,
-}
-
-#[derive(Serialize)]
-pub(super) struct Limits {
-    pub(super) filesystem_truncated: bool,
-}
-
-#[derive(Serialize)]
-pub(super) struct Prompt<'a> {
-    pub(super) ns: &'a str,
-    pub(super) key: &'a str,
-    pub(super) adapter: &'a str,
-}
-
-#[derive(Serialize)]
-pub(super) struct Integrity<'a> {
-    pub(super) algorithm: &'static str,
-    pub(super) checksums: &'a BTreeMap<String, String>,
-}
-
-#[derive(Serialize)]
-struct Whole<'a> {
-    #[serde(flatten)]
-    manifest: &'a Manifest<'a>,
-    files: Vec<&'a str>,
-    integrity: Integrity<'a>,
-    build: Build,
-}
-
-#[derive(Serialize)]
-struct Build {
-    version: &'static str,
-    commit: &'static str,
-}
-
-impl Manifest<'_> {
-    /// Returns the manifest of a bundle with these files.
-    pub(super) fn to_json(&self, files: Vec<&str>, integrity: Integrity<'_>) -> Json {
-        let build = Build { version: "", commit: "" };
-        encode(&Whole { manifest: self, files, integrity, build })
-    }
-}
-
-/// `metrics.json`. A number that nobody gave is null, never 0.
-#[derive(Serialize)]
-pub(super) struct Metrics<'a> {
-    pub(super) timing: Timing<'a>,
-    pub(super) token_usage: TokenUsage,
-}
-
-#[derive(Serialize)]
-pub(super) struct Timing<'a> {
-    pub(super) started_at: &'a str,
-    pub(super) ended_at: Option<&'a str>,
-    pub(super) duration_ms: Option<u64>,
-}
-
-#[derive(Serialize)]
-pub(super) struct TokenUsage {
-    pub(super) input_tokens: Option<u64>,
-    pub(super) output_tokens: Option<u64>,
-    pub(super) cached_tokens: Option<u64>,
-    pub(super) total_tokens: Option<u64>,
-    pub(super) prompt_count: u64,
-}
-
-/// `run_context.json`.
-#[derive(Serialize)]
-pub(super) struct RunContext<'a> {
-    pub(super) run_id: &'a str,
-    pub(super) request_id: &'a str,
-    pub(super) session_id: Option<&'a str>,
-    pub(super) attempt: u64,
-    pub(super) worker_id: &'a str,
-    pub(super) trace_id: Option<&'a str>,
-    pub(super) span_id: Option<&'a str>,
-}
-
-/// `error.json`.
-#[derive(Serialize)]
-pub(super) struct Failure<'a> {
-    #[serde(rename = "type")]
-    pub(super) kind: &'a str,
-    pub(super) message: &'a str,
-    pub(super) traceback: [&'a str; 0],
-}
-
-/// `request/input.json`.
-#[derive(Serialize)]
-pub(super) struct Input<'a> {
-    pub(super) run_id: &'a str,
-    pub(super) name: &'a str,
-    pub(super) kind: &'a str,
-    pub(super) inputs: Option<&'a Json>,
 }
 
 pub(super) fn encode(value: &impl Serialize) -> Json {
