@@ -57,8 +57,24 @@ define with_jq
 	fi
 endef
 
+# The pages for a browser are tested in one. Where there is none and none can be installed, that is said.
+define with_browser
+	if ! command -v chromium >/dev/null && ! command -v google-chrome >/dev/null && \
+		[ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		echo '>> chromium is missing, installing it: apt-get install chromium'; \
+		apt-get install -y -qq --no-install-recommends chromium >/dev/null 2>&1 || \
+			{ apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium; } >/dev/null 2>&1 || true; \
+	fi; \
+	if command -v node >/dev/null && { command -v chromium || command -v google-chrome; } >/dev/null; then \
+		export QUIPU_BROWSER_REQUIRED=1; \
+	else \
+		echo '!! NOT RUN, because node or chromium could not be found: the pages in a browser' >&2; \
+	fi
+endef
+
 test: ## Runs every test: unit, integration, documentation, and the tidy checks.
 	@$(with_jq); \
+	$(with_browser); \
 	if $(call has,nextest); then \
 		echo 'cargo nextest run --workspace'; $(CARGO) nextest run --workspace; \
 	else \

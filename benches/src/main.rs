@@ -15,6 +15,7 @@ mod sample;
 mod subscribe;
 mod sync;
 mod tool;
+mod view;
 mod workflow;
 
 use std::path::PathBuf;
@@ -117,6 +118,17 @@ const ROWS: &[Row] = &[
         goal: "≤ 20 kB a branch",
         run: workflow::parallel_memory,
     },
+    Row {
+        name: "view_markdown",
+        goal: "≥ 150 MB/s a core; beside a typed read",
+        run: view::markdown,
+    },
+    Row {
+        name: "view_markdown_memory_1gb",
+        goal: "flat: as much as 20 MB",
+        run: view::markdown_memory,
+    },
+    Row { name: "view_html_100mb", goal: "< 3 s; beside a typed read", run: view::html },
 ];
 
 fn main() -> anyhow::Result<()> {

@@ -5,7 +5,8 @@
 //! and a replay cannot differ. Four views so far: [`tree`], the steps of a run with their
 //! iterations, attempts and child runs, [`summary`], its counts, durations and tokens,
 //! [`entries`], its events as records of a structured log, and [`activity`], what it is doing and
-//! whether a person is waited for.
+//! whether a person is waited for. Views whose answer is a tree of files implement [`FileView`]: for
+//! people there are [`markdown`] and [`html`].
 //!
 //! # Promises
 //!
@@ -47,6 +48,10 @@
 //! - A transcript for AWF has only the ten types and no gap.
 //! - A strict decoder takes every line of a transcript for AWF.
 //! - An entry of the audit trail fits into one write.
+//! - A page of Markdown shows every event where it happened.
+//! - Nothing that was said can be taken for a part of the page.
+//! - A page holds every event whole.
+//! - A page obeys no script but its own.
 //!
 //! # What it refuses to do
 //!

@@ -96,8 +96,9 @@ fn a_hostile_transcript_cannot_drive_the_terminal() {
     );
     assert_eq!(outcome.stderr, "note: 3 lines damaged\nhint: `quipu verify 33333333` says more\n");
     assert_eq!(outcome.code, Some(3));
-    for command in ["show", "tail", "tree", "stats"] {
-        let outcome = session.quipu(&[command, HOSTILE_ID]);
+    for command in ["show", "show --md --full", "tail", "tree", "stats"] {
+        let words: Vec<&str> = command.split(' ').chain([HOSTILE_ID]).collect();
+        let outcome = session.quipu(&words);
         assert!(!drives_a_terminal(&outcome.stdout), "{command}: {:?}", outcome.stdout);
         assert!(!drives_a_terminal(&outcome.stderr), "{command}: {:?}", outcome.stderr);
         assert_eq!(outcome.code, Some(3), "{command}");
@@ -215,4 +216,24 @@ fn nothing_to_show_is_said_aside() {
     let swapped = session.quipu(&["show", LINT_ID, "--from", "3", "--to", "2"]);
     assert_eq!(swapped.code, Some(1));
     assert!(swapped.stderr.contains("--to 2 comes before --from 3"), "{swapped:?}");
+}
+
+#[test]
+fn a_run_is_printed_as_a_page_of_markdown() {
+    let session = transcripts::session();
+    let page = session.ok(&["show", REVIEW_ID, "--md"]);
+    assert!(page.starts_with("# review\n\n- Run: `"), "{page}");
+    for part in [
+        "\n### each, iteration 0\n\n#### check\n",
+        "<details><summary>System prompt</summary>\n\n> Be brief.\n\n</details>\n\n> Check main.rs,\n> please.\n",
+        "\n**→ Read** · 10:00:01 · #6\n\n- path: `main.rs`\n",
+        "\nCalls run [`22222222",
+        "\n## Outcome\n\n**✗ failed**\n\n> lint failed\n",
+    ] {
+        assert!(page.contains(part), "{part} in {page}");
+    }
+    for with in ["--raw", "--json", "--grep=x", "--type=tool", "--path=each", "--from=2", "--to=2"]
+    {
+        assert_eq!(session.quipu(&["show", REVIEW_ID, "--md", with]).code, Some(2), "{with}");
+    }
 }

@@ -17,6 +17,7 @@ mod speech;
 mod step;
 mod tool;
 mod value;
+mod visible;
 
 use std::collections::VecDeque;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -67,7 +68,8 @@ impl MarkdownView {
     /// Hands over what has been written.
     fn hand_over(&mut self, shelf: &mut dyn Shelf) {
         if let Some(file) = &self.file {
-            shelf.append(file, self.out.as_bytes());
+            let visible = visible::made_visible(&self.out);
+            shelf.append(file, visible.as_ref().unwrap_or(&self.out).as_bytes());
         }
         self.out.clear();
     }

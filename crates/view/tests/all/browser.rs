@@ -85,28 +85,26 @@ fn hostile() -> Vec<Event> {
 
 /// A hundred thousand events, with a word in the last but one that stands nowhere else.
 fn long() -> Vec<Event> {
+    let said = |text: String| json!({ "blocks": [{ "type": "text", "text": text }] });
     let line = |n: u64| {
         let path = format!("each[{}].check", n / 5);
-        match n {
-            99_998 => {
-                json!({ "type": "message.assistant", "path": "", "payload": { "blocks": [{ "type": "text", "text": "The last needle." }] } })
+        let times = n as usize % 40;
+        let (kind, payload) = match n % 5 {
+            _ if n == 99_998 => ("message.assistant", said("The last needle.".to_owned())),
+            0 => ("step.started", json!({ "name": "check", "kind": "agent" })),
+            1 => {
+                let input = json!({ "command": format!("case {n} ") });
+                ("tool.call", json!({ "name": "Bash", "call_id": n.to_string(), "input": input }))
             }
-            _ if n % 5 == 0 => {
-                json!({ "type": "step.started", "path": path, "payload": { "name": "check", "kind": "agent" } })
+            2 => {
+                let call = (n - 1).to_string();
+                let output = "a line\n".repeat(times);
+                ("tool.result", json!({ "name": "Bash", "call_id": call, "output": output }))
             }
-            _ if n % 5 == 1 => {
-                json!({ "type": "tool.call", "path": path, "payload": { "name": "Bash", "call_id": n.to_string(), "input": { "command": format!("case {n} ") } } })
-            }
-            _ if n % 5 == 2 => {
-                json!({ "type": "tool.result", "path": path, "payload": { "name": "Bash", "call_id": (n - 1).to_string(), "output": "a line\n".repeat(n as usize % 30) } })
-            }
-            _ if n % 5 == 3 => {
-                json!({ "type": "message.assistant", "path": path, "payload": { "blocks": [{ "type": "text", "text": "It is read once. ".repeat(n as usize % 40) }] } })
-            }
-            _ => {
-                json!({ "type": "step.completed", "path": path, "payload": { "name": "check", "status": "succeeded" } })
-            }
-        }
+            3 => ("message.assistant", said("It is read once. ".repeat(times))),
+            _ => ("step.completed", json!({ "name": "check", "status": "succeeded" })),
+        };
+        json!({ "type": kind, "path": path, "payload": payload })
     };
     events_of((0..100_000).map(line))
 }

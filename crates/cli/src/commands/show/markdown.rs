@@ -1,54 +1,35 @@
 //! `quipu show --md`: the page of Markdown that `quipu export` writes, on the screen.
+//!
+//! The page has nothing in it that a terminal would obey, so that it is the same everywhere.
 
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 
 use quipu_journal::Reader;
 use quipu_view::markdown::Length;
 use quipu_view::{FileView, MarkdownView, Shelf};
 
 use super::Outcome;
-use super::filter::Filter;
 use crate::format::damage::DamageCount;
 use crate::format::note::note;
-use crate::format::visible::visible;
-use crate::output::{Paging, Screen};
 
-/// Returns where the page goes: to the byte for a program, and for a person without anything that a
-/// terminal would obey.
-pub(super) fn out(screen: Screen, paging: Paging) -> Box<dyn Write> {
-    if screen.is_terminal() {
-        Box::new(Harmless(BufWriter::new(screen.paged(paging))))
-    } else {
-        screen.data()
-    }
-}
-
-/// Prints the events that `filter` takes.
-pub(super) fn print(
-    ends_early: bool,
-    reader: Reader,
-    filter: &Filter<'_>,
-    length: Length,
-    out: Box<dyn Write>,
-) -> anyhow::Result<Outcome> {
+/// Prints the page.
+pub(super) fn print(reader: Reader, length: Length, out: impl Write) -> anyhow::Result<Outcome> {
     let mut view = MarkdownView::new(length);
     let mut shelf = Printer { out, failed: Ok(()) };
     let mut outcome = Outcome { shown: 0, is_filtered: false, damage: DamageCount::default() };
     for item in reader {
         match item {
-            Ok(event) if event.seq > filter.to && ends_early => break,
-            Ok(event) if filter.takes(&event) => {
+            Ok(event) => {
                 view.add(&event, &mut shelf);
                 outcome.shown += 1;
             }
-            Ok(_) => outcome.is_filtered = true,
             Err(problem) => {
                 if let Some(damage) = outcome.damage.note(problem)? {
                     note(&damage.to_string());
                 }
             }
         }
-        // A reader that went away has seen what it wanted; there is no use in going on.
+        // There is no use in going on when nobody takes it.
         std::mem::replace(&mut shelf.failed, Ok(()))?;
     }
     view.finish(&mut shelf);
@@ -58,13 +39,13 @@ pub(super) fn print(
 }
 
 /// A shelf whose only page is printed.
-struct Printer {
-    out: Box<dyn Write>,
+struct Printer<W> {
+    out: W,
     /// The first failure, until somebody asks.
     failed: io::Result<()>,
 }
 
-impl Shelf for Printer {
+impl<W: Write> Shelf for Printer<W> {
     fn append(&mut self, _: &str, bytes: &[u8]) {
         if self.failed.is_ok() {
             self.failed = self.out.write_all(bytes);
@@ -77,18 +58,4 @@ impl Shelf for Printer {
 
     /// What is printed has no name to change.
     fn rename(&mut self, _: &str, _: &str) {}
-}
-
-/// Passes text on without what a terminal would obey.
-struct Harmless<W>(W);
-
-impl<W: Write> Write for Harmless<W> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.write_all(visible(&String::from_utf8_lossy(bytes)).as_bytes())?;
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.0.flush()
-    }
 }

@@ -29,8 +29,8 @@ use paper::Paper;
 /// Read a run's transcript
 ///
 /// Shows every event in order: messages, tool calls and their results, commands, usage. Long
-/// texts are shortened, with a note of how much is hidden. Filters combine, with `--md` too. Damaged
-/// lines are shown where they stand, and lead to exit code 3. Times are UTC.
+/// texts are shortened, with a note of how much is hidden. Filters combine. Damaged lines are
+/// shown where they stand, and lead to exit code 3. Times are UTC.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
     quipu show last\n  \
@@ -59,8 +59,8 @@ pub(crate) struct Args {
     /// Print the lines themselves
     #[arg(long)]
     raw: bool,
-    /// Print a page of Markdown, as `quipu export --to markdown` writes it
-    #[arg(long, conflicts_with = "raw")]
+    /// Print the whole run as a page of Markdown, as `quipu export --to markdown` writes it
+    #[arg(long, conflicts_with_all = ["raw", "types", "path", "grep", "from", "to"])]
     md: bool,
     /// Shorten nothing
     #[arg(long)]
@@ -91,8 +91,7 @@ pub(crate) fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
     }
     let outcome = if args.md {
         let length = if args.full { Length::Full } else { Length::Short };
-        let out = markdown::out(screen, paging);
-        markdown::print(is_in_order(&path)?, reader, &filter, length, out)?
+        markdown::print(reader, length, io::BufWriter::new(screen.paged(paging)))?
     } else if screen.json || args.raw {
         let out: Box<dyn Write> = if screen.json || !screen.is_terminal() {
             screen.data()
