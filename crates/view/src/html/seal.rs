@@ -4,6 +4,6 @@
 //! computes them and says what they have to be.
 
 pub(crate) const PAGE_SCRIPT: &str = "sha256-/+GYB6ra6iPbsvFJSYYw2QZ5LfMQwyhjbrGr4kqLrPs=";
-pub(crate) const PAGE_STYLE: &str = "sha256-gJFIRrlGMaEQ0BFmEnh3WO9fSdJq/7ea+CpzkagjI1U=";
+pub(crate) const PAGE_STYLE: &str = "sha256-c2WclJnoXLzNEzxxeMNRp18KuzaEavuBQ3Tvmi/Hq8w=";
 pub(crate) const INDEX_SCRIPT: &str = "sha256-G80xlF8w1CxN5gOUtws9DAKQ8TNN+zvxGHEQskWnb8o=";
-pub(crate) const INDEX_STYLE: &str = "sha256-1McbO5dBbc7D4+YNQiLTYw3IdNRUm8ulAzfmVl/oK3Q=";
+pub(crate) const INDEX_STYLE: &str = "sha256-WJ/EnyBH0E0HZ3ILryFFwkYvt2IDLAaFqqe1cVuNL8U=";
