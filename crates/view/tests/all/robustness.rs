@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 use quipu_event::{Event, Kind};
-use quipu_view::Activity;
 use quipu_view::tree::{RenderOptions, render};
+use quipu_view::{Activity, FileTree, FileView, HtmlView, MarkdownView};
 use serde_json::{Map, Value, json};
 
 use super::transcript::{event, summary, summary_of, tree, tree_of};
@@ -123,5 +123,11 @@ proptest! {
         events.iter().for_each(|event| activity.add(event));
         prop_assert!(activity.since().is_some());
         prop_assert!(!activity.action().to_string().is_empty());
+        for mut page in [Box::<MarkdownView>::default() as Box<dyn FileView>, Box::<HtmlView>::default()] {
+            let mut shelf = FileTree::default();
+            events.iter().for_each(|event| page.add(event, &mut shelf));
+            page.finish(&mut shelf);
+            prop_assert_eq!(shelf.0.len(), 1);
+        }
     }
 }

@@ -32,9 +32,10 @@ function draw(row) {
     const payload = data.payload;
     const shaped = payload !== null && typeof payload === 'object';
     parts = (shaped && DRAW.get(row.type) || drawOther)(row, payload, data.more, foldsOf(row));
-  } catch (error) {
-    // A payload of another shape than its type is shown as it stands.
-    parts = { label: row.type, facts: ['its payload could not be read'], body: [output(textOf(data ? data.payload : lineOf(row)), foldsOf(row), 'payload')] };
+  } catch {
+    // An event that is not of the shape of its type is shown as it stands.
+    parts = { label: row.type, facts: ['its payload could not be read'], body: [output(lineOf(row), foldsOf(row), 'payload')] };
+    data = null;
   }
   if (data && data.more.extra) parts.body = [...(parts.body || []), fold('More of the line', foldsOf(row), 'extra', () => facts(data.more.extra, foldsOf(row), 'x'))];
   const number = link(`#e${row.seq}`, `#${row.seq}`);
@@ -51,12 +52,21 @@ function draw(row) {
   const words = (parts.facts || []).filter(Boolean).map((fact) => (fact instanceof Node ? fact : el('span', 'fact', brief(textOf(fact)))));
   const source = data && data.more.source ? el('span', 'fact', data.more.source) : null;
   const head = el('div', 'head', el('b', '', brief(parts.label)), ...words, source, el('span', 'tail', exact, time, number));
-  const article = el('article', `row ${parts.look || ''}${row.n === view.target ? ' target' : ''}`, head, ...(parts.body || []).filter(Boolean), foldsOf(row).isOpen('json') ? output(textOf(data ? data.payload : lineOf(row)) || 'null', foldsOf(row), 'recorded') : null);
+  const article = el('article', `row ${parts.look || ''}${row.n === view.target ? ' target' : ''}`, head, ...(parts.body || []).filter(Boolean), foldsOf(row).isOpen('json') ? output(recorded(row, data), foldsOf(row), 'recorded') : null);
   // Not what links name: the browser would scroll there by itself, and not know of rows out of sight.
   article.id = `event-${row.seq}`;
   article.setAttribute('aria-label', `${parts.label}, event ${row.seq}`);
   article.setAttribute('aria-posinset', String(row.n + 1));
   return article;
+}
+
+/** The payload as it was recorded; as a line where it nests deeper than it can be indented. */
+function recorded(row, data) {
+  try {
+    return data ? textOf(data.payload) || 'null' : lineOf(row);
+  } catch {
+    return lineOf(row);
+  }
 }
 
 /** A head is a line or two; what is longer stands in the event as it was recorded. */

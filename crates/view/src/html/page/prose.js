@@ -143,7 +143,8 @@ function takeProse(box, lines, at) {
   return end;
 }
 
-const INLINE = /(`+)(?!`)(.+?)(?<!`)\1(?!`)|\*\*(\S(?:.*?\S)?)\*\*|(https?:\/\/[^\s<>"'`)\]]+)/gs;
+// Each part is bounded: a text with many marks and no ends must not take forever.
+const INLINE = /(`{1,8})(?!`)(.{1,1000}?)(?<!`)\1(?!`)|\*\*(\S(?:.{0,300}?\S)?)\*\*|(https?:\/\/[^\s<>"'`)\]]+)/gs;
 
 /** Code, strong words and addresses that say where they lead; everything else is text. */
 function inline(parent, text) {

@@ -41,6 +41,15 @@ function mayHave(row, plain) {
 function has(row, text) {
   if (row.path.toLowerCase().includes(text) || row.type.includes(text)) return true;
   const { payload, more } = read(row);
+  try {
+    return saysItAnywhere(payload, more, text);
+  } catch {
+    // A value that nests deeper than anybody can go is looked at as a text.
+    return lineOf(row).toLowerCase().includes(text);
+  }
+}
+
+function saysItAnywhere(payload, more, text) {
   return saysIt(payload, text) || Boolean(more.raw && saysIt(more.raw, text)) || Boolean(more.source && saysIt(more.source, text));
 }
 

@@ -25,6 +25,7 @@ function noteStep(row, facts) {
 
 /** The levels of `a.each[3].b`, or of `loop:3/b`, each with the path up to it. */
 function levelsOf(path) {
+  if (path.length > 1000) return [[path, path]];
   if (/^loop:\d+/.test(path)) {
     const parts = path.split('/');
     return parts.map((part, at) => [part, parts.slice(0, at + 1).join('/')]);
