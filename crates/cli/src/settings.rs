@@ -31,6 +31,8 @@ pub(crate) struct Settings {
     pub(crate) mask_env: Setting<Vec<String>>,
     /// Where what is recorded is logged for other tools.
     pub(crate) log_file: Setting<Option<PathBuf>>,
+    /// A price list that goes before the one that comes with the program.
+    pub(crate) prices: Setting<Option<PathBuf>>,
     /// Programs, models and addresses of agents, by provider.
     pub(crate) providers: Setting<BTreeMap<String, ProviderSettings>>,
     /// MCP servers whose tools workflows can use, by name.
@@ -119,6 +121,7 @@ struct SettingsFile {
     mask: Option<MaskChoice>,
     mask_env: Option<Vec<String>>,
     log_file: Option<PathBuf>,
+    prices: Option<PathBuf>,
     providers: Option<BTreeMap<String, ProviderTable>>,
     plugins: Option<BTreeMap<String, PluginTable>>,
 }
@@ -198,6 +201,12 @@ impl Settings {
                 global.log_file.clone().map(|value| (Some(value), Source::Flag("--log-file"))),
                 variable("QUIPU_LOG_FILE", |text| Ok(Some(PathBuf::from(text))))?,
                 file.log_file.map(|value| (Some(at_file(value)), from_file(&path))),
+                None,
+            ),
+            prices: pick(
+                None,
+                variable("QUIPU_PRICES", |text| Ok(Some(PathBuf::from(text))))?,
+                file.prices.map(|value| (Some(at_file(value)), from_file(&path))),
                 None,
             ),
             providers: pick(

@@ -57,7 +57,8 @@ fn rows(settings: &Settings) -> Vec<Row<'_>> {
         Row { name, value, from: &setting.from }
     }
     let Settings { file: _, storage, color, durability, mask, mask_env, log_file, .. } = settings;
-    let Settings { providers, plugins, .. } = settings;
+    let Settings { prices, providers, plugins, .. } = settings;
+    let price_path = prices.value.as_deref().map(|path| path.display().to_string());
     let log_path = log_file.value.as_deref().map(|path| path.display().to_string());
     vec![
         row("storage", storage, storage.value.display().to_string()),
@@ -66,6 +67,7 @@ fn rows(settings: &Settings) -> Vec<Row<'_>> {
         row("mask", mask, word(&mask.value)),
         row("mask_env", mask_env, mask_env.value.join(",")),
         row("log_file", log_file, log_path.unwrap_or_default()),
+        row("prices", prices, price_path.unwrap_or_default()),
         row("providers", providers, names(providers.value.keys())),
         row("plugins", plugins, names(plugins.value.keys())),
     ]

@@ -3,6 +3,7 @@
 mod collect;
 mod completions;
 mod config;
+mod cost;
 mod demo;
 mod exec;
 pub(crate) mod export;
@@ -13,6 +14,7 @@ mod mcp;
 pub(crate) mod mcp_serve;
 mod normalize;
 mod note;
+mod receipt;
 mod record;
 mod repair;
 mod replay;
@@ -53,6 +55,8 @@ pub(crate) enum Command {
     Replay(replay::Args),
     Stats(stats::Args),
     Export(export::Args),
+    Receipt(receipt::Args),
+    Cost(cost::Args),
     Mcp(mcp::Args),
     Verify(verify::Args),
     Repair(repair::Args),
@@ -93,6 +97,8 @@ pub(crate) fn dispatch(context: &Context, command: Command) -> anyhow::Result<Ex
         Command::Replay(args) => replay::run(context, args),
         Command::Stats(args) => stats::run(context, args),
         Command::Export(args) => export::run(context, args),
+        Command::Receipt(args) => receipt::run(context, &args),
+        Command::Cost(args) => cost::run(context, &args),
         Command::Mcp(args) => mcp::run(context, args),
         Command::Verify(args) => verify::run(context, args),
         Command::Repair(args) => repair::run(context, args),

@@ -13,6 +13,8 @@ mod agent_tools;
 mod collect;
 /// Settings, and where `quipu config` says each came from; completions and man pages.
 mod config;
+/// What all runs cost, by day, model, project, agent and run.
+mod cost;
 /// Kill -9, a full disk and a file size limit against a recording process.
 mod crash;
 /// The files that a run was to make.
@@ -51,6 +53,8 @@ mod note;
 mod plugins;
 /// Real workflow files, where they are at hand, run to their ends.
 mod real_workflows;
+/// What a run cost, step by step.
+mod receipt;
 /// Drafts on standard input become lines; everything else is kept or refused.
 mod record;
 /// What a crash left behind is put in order, and nothing else is touched.

@@ -50,10 +50,12 @@ impl Cost {
         self.unknown = self.unknown.saturating_add(other.unknown);
     }
 
-    /// Returns the sum of what is known.
+    /// Returns the sum of what is known; nothing if that is nothing and there is more to know.
     pub fn known(&self) -> Option<Amount> {
         let parts = [self.reported, self.priced].into_iter().flatten();
-        self.is_known_at_all().then(|| parts.sum())
+        let is_known = self.reported.is_some() || self.priced.is_some();
+        let known = is_known.then(|| parts.sum());
+        known.filter(|known| self.unknown == 0 || *known > Amount::default())
     }
 
     /// Returns how the figure was obtained; several ways for a mixed sum, none where there is none.
@@ -79,9 +81,5 @@ impl Cost {
     /// Returns how the figure was obtained, for people: `reported + priced`.
     pub fn how_words(&self) -> String {
         self.how().into_iter().map(How::word).collect::<Vec<_>>().join(" + ")
-    }
-
-    fn is_known_at_all(&self) -> bool {
-        self.reported.is_some() || self.priced.is_some()
     }
 }

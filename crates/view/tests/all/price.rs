@@ -19,11 +19,11 @@ const LIST: &str = r#"{
 }"#;
 
 fn table() -> PriceTable {
-    PriceTable::from(PriceSheet::parse(LIST).unwrap())
+    PriceTable::from(PriceSheet::parse(LIST).expect("a sound list"))
 }
 
 fn quote_of(table: PriceTable, model: &str, day: &str, usage: &Usage) -> Option<Quote> {
-    let moment = Timestamp::parse(&format!("{day}T12:00:00Z")).unwrap();
+    let moment = Timestamp::parse(&format!("{day}T12:00:00Z")).expect("a day");
     Pricer::new(Arc::new(table)).quote(usage, model, moment)
 }
 

@@ -12,7 +12,7 @@ use super::transcript::events;
 const LIST: &str = r#"{"version": "test", "prices": [{"models": ["m", "n"], "input": 1, "output": 10, "cache_read": 0.1}]}"#;
 
 fn receipt_of(events: &[Event], options: ReceiptOptions) -> Receipt {
-    let table = Arc::new(PriceTable::from(PriceSheet::parse(LIST).unwrap()));
+    let table = Arc::new(PriceTable::from(PriceSheet::parse(LIST).expect("a sound list")));
     let mut builder = ReceiptBuilder::new(table, options);
     events.iter().for_each(|event| builder.add(event));
     builder.finish().expect("a test's run has events")
@@ -78,6 +78,11 @@ fn what_is_not_known_is_never_shown_as_zero() {
         assert_eq!(told["total"]["cost"]["usd"], json!(null), "{line}");
         assert_eq!(told["total"]["cost"]["is_complete"], json!(false), "{line}");
     }
+    // Nothing and something unknown are not nothing.
+    let free = r#"{"type":"usage","payload":{"model":"m","input_tokens":5,"output_tokens":5,"cost_usd":0}}"#;
+    let mixed = receipt(&[free, cases[0]].join("\n"));
+    assert_eq!(cost(&mixed).figure().as_deref(), Some("unknown"));
+    assert_eq!(cost(&receipt(free)).figure().as_deref(), Some("$0.0000"));
     let nothing = receipt(r#"{"type":"step.started","path":"a"}"#);
     assert_eq!((cost(&nothing).figure(), cost(&nothing).how()), (None, vec![]));
     assert_eq!(serde_json::to_value(&nothing).unwrap()["total"]["cost"], json!(null));
