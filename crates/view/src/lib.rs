@@ -52,6 +52,8 @@
 //! - Nothing that was said can be taken for a part of the page.
 //! - A page holds every event whole.
 //! - A page obeys no script but its own.
+//! - Two runs that did the same do not differ.
+//! - The first divergence is the earliest difference.
 //!
 //! # What it refuses to do
 //!
@@ -85,6 +87,7 @@ pub mod activity;
 mod atif;
 mod awf;
 mod chrome_trace;
+pub mod diff;
 pub mod entries;
 mod figure;
 mod files;

@@ -13,12 +13,14 @@
 //! - `price`, `receipt`: what runs cost
 //! - `awf`: transcripts for AWF, and its audit trail
 //! - `wink`: debug bundles
+//! - `diff`: where two runs part
 //! - `robustness`: whatever a line may hold
 
 mod all {
     mod activity;
     mod awf;
     mod browser;
+    mod diff;
     mod entries;
     mod flow_studio;
     mod foreign;

@@ -60,8 +60,8 @@ STEP                           KIND           ENGINE  MODEL                     
 each                           for_each       -       -                         succeeded                  -  4.0s          -    -           -              -          -          -  -
 each[*].ask                    agent          codex   gpt-5-codex               1 succeeded, 1 failed      2  3.0s      3,000  300           0              -          -    $0.0068  priced
 sum                            agent          claude  2 models                  succeeded                  -  2.0s         17   28          30             40          5  ≥ $0.2500  reported + unknown
-  main                         -              -       claude-opus-4-5-20251101  -                          -     -         10   20          30             40          5    $0.2500  reported
-  subagents                    -              -       house-model               -                          -     -          7    8           -              -          -    unknown  unknown
+└ main                         -              -       claude-opus-4-5-20251101  -                          -     -         10   20          30             40          5    $0.2500  reported
+└ subagents                    -              -       house-model               -                          -     -          7    8           -              -          -    unknown  unknown
 call                           call_workflow  -       -                         succeeded                  -  1.0s          -    -           -              -          -          -  -
 total                          -              -       -                         -                          -  9.0s      3,017  328          30             40          5  ≥ $0.2568  reported + priced + unknown
 → helper bbbbbbbb              -              gemini  gemini-2.5-flash          -                          -  1.0s  1,000,000    0           -              -          -    $0.3000  priced
@@ -96,7 +96,7 @@ fn json_has_exact_sums_and_how_they_were_obtained() {
 #[test]
 fn each_iteration_and_each_subagent_can_be_asked_for() {
     let full = session().ok(&["receipt", UP, "--full", "--no-children"]);
-    for part in ["\neach[0].ask ", "\neach[1].ask ", "\n  subagent:x "] {
+    for part in ["\neach[0].ask ", "\neach[1].ask ", "\n└ subagent:x "] {
         assert!(full.contains(part), "{part} in {full}");
     }
     assert!(!full.contains("helper") && !full.contains("with the runs"), "{full}");

@@ -196,7 +196,7 @@ fn add_bill(grid: &mut Grid, about: About, bill: &Bill) {
         return;
     }
     for ((source, model), part) in speakers {
-        let label = format!("  {}", source.unwrap_or("main"));
+        let label = format!("└ {}", source.unwrap_or("main"));
         let model = model.map(str::to_owned);
         grid.add(style::DIM, About { model, ..About::new(label) }.cells(), part);
     }
