@@ -15,7 +15,8 @@ mod sample;
 mod subscribe;
 mod sync;
 mod tool;
-mod view;
+mod pages;
+mod receipts;
 mod workflow;
 
 use std::path::PathBuf;
@@ -93,6 +94,7 @@ const ROWS: &[Row] = &[
     Row { name: "follow_2000_idle_work", goal: "< 1 % of a core", run: collect::idle_work },
     Row { name: "follow_2000_idle_memory", goal: "< 64 MB", run: collect::idle_memory },
     Row { name: "ls_100k_runs", goal: "< 1 s warm", run: list::hundred_thousand },
+    Row { name: "view_receipt", goal: "≥ 150 MB/s a core", run: receipts::receipt },
     Row {
         name: "tool_router_call",
         goal: "< 50 µs a call beyond the tool's own work",
@@ -121,14 +123,14 @@ const ROWS: &[Row] = &[
     Row {
         name: "view_markdown",
         goal: "≥ 150 MB/s a core; beside a typed read",
-        run: view::markdown,
+        run: pages::markdown,
     },
     Row {
         name: "view_markdown_memory_1gb",
         goal: "flat: as much as 20 MB",
-        run: view::markdown_memory,
+        run: pages::markdown_memory,
     },
-    Row { name: "view_html_100mb", goal: "< 3 s; beside a typed read", run: view::html },
+    Row { name: "view_html_100mb", goal: "< 3 s; beside a typed read", run: pages::html },
 ];
 
 fn main() -> anyhow::Result<()> {

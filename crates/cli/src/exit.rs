@@ -17,6 +17,8 @@ pub(crate) enum Exit {
     Ok,
     /// What the user gave cannot be used.
     User,
+    /// Two runs differ, as `diff` has it.
+    Different,
     /// What was recorded did not succeed.
     RecordedFailed,
     /// A workflow is wrong in itself.
@@ -33,7 +35,7 @@ impl Exit {
     fn code(self) -> u8 {
         match self {
             Exit::Ok => 0,
-            Exit::User => 1,
+            Exit::User | Exit::Different => 1,
             Exit::RecordedFailed | Exit::BadWorkflow => 2,
             Exit::Damaged => 3,
             Exit::System => 4,

@@ -156,7 +156,6 @@ mod verify;
 
 pub use clock::{Clock, SystemClock};
 pub use durability::Durability;
-pub use error::{OpenError, ReadError, RecordError};
 pub use family::Family;
 pub use error::{NoteError, OpenError, ReadError, RecordError};
 pub use fanout::{DEFAULT_BUFFER, Received, SubscriberStats, Subscription};

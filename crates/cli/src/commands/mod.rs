@@ -5,6 +5,7 @@ mod completions;
 mod config;
 mod cost;
 mod demo;
+mod diff;
 mod exec;
 pub(crate) mod export;
 mod import;
@@ -57,6 +58,7 @@ pub(crate) enum Command {
     Export(export::Args),
     Receipt(receipt::Args),
     Cost(cost::Args),
+    Diff(diff::Args),
     Mcp(mcp::Args),
     Verify(verify::Args),
     Repair(repair::Args),
@@ -99,6 +101,7 @@ pub(crate) fn dispatch(context: &Context, command: Command) -> anyhow::Result<Ex
         Command::Export(args) => export::run(context, args),
         Command::Receipt(args) => receipt::run(context, &args),
         Command::Cost(args) => cost::run(context, &args),
+        Command::Diff(args) => diff::run(context, &args),
         Command::Mcp(args) => mcp::run(context, args),
         Command::Verify(args) => verify::run(context, args),
         Command::Repair(args) => repair::run(context, args),

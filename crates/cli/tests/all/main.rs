@@ -21,6 +21,8 @@ mod crash;
 mod deliverables;
 /// The demo run: complete, sound, and shown with what to try next.
 mod demo;
+/// Where two runs part, and what differs between them.
+mod diff;
 /// The workflows in `examples/`, each validated and run.
 mod examples;
 /// An agent under the recorder: its streams, its exit code, signals, and what is recorded meanwhile.

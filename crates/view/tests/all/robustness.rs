@@ -1,9 +1,13 @@
 //! Whatever a line may hold, a fold takes it.
 
+use std::sync::Arc;
+
 use proptest::prelude::*;
 use quipu_event::{Event, Kind};
+use quipu_view::diff::{Outline, OutlineBuilder, compare};
+use quipu_view::receipt::{Receipt, ReceiptBuilder, ReceiptOptions};
 use quipu_view::tree::{RenderOptions, render};
-use quipu_view::{Activity, FileTree, FileView, HtmlView, MarkdownView};
+use quipu_view::{Activity, FileTree, FileView, HtmlView, MarkdownView, PriceTable};
 use serde_json::{Map, Value, json};
 
 use super::transcript::{event, summary, summary_of, tree, tree_of};
@@ -41,6 +45,9 @@ fn a_path_of_any_length_is_folded_without_exhausting_the_stack() {
         assert!(render(&run, &RenderOptions::default()).len() < 100, "{unit}");
         assert!(run.to_json().is_object());
         summary(&line);
+        let events = [event(1, object(json!({"type": "step.started", "path": path})))];
+        assert!(serde_json::to_value(receipt_of(&events, false)).is_ok());
+        outline_of(&events);
     }
 }
 
@@ -67,6 +74,19 @@ fn a_hundred_thousand_visits_of_one_step_are_as_many_attempts() {
     let events: Vec<Event> =
         lines.map(|(n, kind)| event(n, object(json!({"type": kind, "path": "a"})))).collect();
     assert_eq!(tree_of(&events).steps[0].attempts.len(), 100_000);
+}
+
+fn receipt_of(events: &[Event], each: bool) -> Receipt {
+    let options = ReceiptOptions { each, ..ReceiptOptions::default() };
+    let mut builder = ReceiptBuilder::new(Arc::new(PriceTable::built_in()), options);
+    events.iter().for_each(|event| builder.add(event));
+    builder.finish().expect("there are events")
+}
+
+fn outline_of(events: &[Event]) -> Outline {
+    let mut builder = OutlineBuilder::default();
+    events.iter().for_each(|event| builder.add(event));
+    builder.finish().expect("there are events")
 }
 
 fn object(line: Value) -> Map<String, Value> {
@@ -129,5 +149,15 @@ proptest! {
             page.finish(&mut shelf);
             prop_assert_eq!(shelf.0.len(), 1);
         }
+        for each in [false, true] {
+            let receipt = receipt_of(&events, each);
+            prop_assert!(serde_json::to_value(&receipt).is_ok());
+            let own = receipt.own().total();
+            let own_events = events.iter().filter(|event| event.run_id == events[0].run_id);
+            let used = own_events.filter(|e| e.kind == Kind::Usage && !e.payload.is_null());
+            prop_assert!(own.events <= used.count() as u64);
+        }
+        let outline = outline_of(&events);
+        prop_assert!(compare(&outline, &outline).is_equal());
     }
 }

@@ -80,6 +80,8 @@ impl Shelf for Scale {
     fn put(&mut self, path: &str, bytes: &[u8]) {
         self.append(path, bytes);
     }
+
+    fn rename(&mut self, _: &str, _: &str) {}
 }
 
 /// Writes a session as agents leave them: a reply, a call, and an answer that is longer than both.
