@@ -13,26 +13,32 @@ use crate::format::{count, style};
 const FIGURES: [&str; 7] =
     ["IN", "OUT", "CACHE READ", "CACHE WRITTEN", "REASONING", "COST", "OBTAINED"];
 
+/// The title of a column, and whether it has numbers.
+type Title = (&'static str, bool);
+
+/// The texts of one row; nothing where a cell is not filled.
+type Cells = Vec<Option<String>>;
+
 /// One row: what stands before the figures, and the figures.
 pub(crate) struct GridRow {
-    pub(crate) about: Vec<Option<String>>,
+    pub(crate) about: Cells,
     pub(crate) used: Part,
     pub(crate) style: Style,
 }
 
 /// A table of tokens and costs.
 pub(crate) struct Grid {
-    /// The titles before the figures, each with whether it is a number.
-    titles: Vec<(&'static str, bool)>,
+    /// The titles before the figures.
+    titles: Vec<Title>,
     rows: Vec<GridRow>,
 }
 
 impl Grid {
-    pub(crate) fn new(titles: &[(&'static str, bool)]) -> Self {
+    pub(crate) fn new(titles: &[Title]) -> Self {
         Grid { titles: titles.to_vec(), rows: Vec::new() }
     }
 
-    pub(crate) fn add(&mut self, style: Style, about: Vec<Option<String>>, used: Part) {
+    pub(crate) fn add(&mut self, style: Style, about: Cells, used: Part) {
         self.rows.push(GridRow { about, used, style });
     }
 
@@ -84,16 +90,16 @@ impl Grid {
     }
 
     /// Returns the titles and cells of all columns that some row fills.
-    fn filled(&self) -> (Vec<(&'static str, bool)>, Vec<Vec<Option<String>>>) {
+    fn filled(&self) -> (Vec<Title>, Vec<Cells>) {
         let figures = FIGURES.iter().map(|title| (*title, *title != "OBTAINED"));
         let titles: Vec<_> = self.titles.iter().copied().chain(figures).collect();
-        let rows: Vec<Vec<Option<String>>> = self.rows.iter().map(GridRow::cells).collect();
+        let rows: Vec<Cells> = self.rows.iter().map(GridRow::cells).collect();
         let is_kept = |at: usize| {
             let is_cost = titles[at].0 == "COST";
             at == 0 || is_cost || rows.iter().any(|row| row[at].is_some())
         };
         let kept: Vec<usize> = (0..titles.len()).filter(|at| is_kept(*at)).collect();
-        let pick = |row: Vec<Option<String>>| {
+        let pick = |row: Cells| {
             let mut row: Vec<_> = row.into_iter().map(Some).collect();
             kept.iter().filter_map(|at| row[*at].take()).collect()
         };
@@ -102,7 +108,7 @@ impl Grid {
 }
 
 impl GridRow {
-    fn cells(&self) -> Vec<Option<String>> {
+    fn cells(&self) -> Cells {
         let (tokens, cost) = (&self.used.tokens, &self.used.cost);
         let number = |count: Option<u64>| count.map(count::full);
         let mut cells = self.about.clone();
