@@ -1,6 +1,6 @@
 //! `quipu diff`: where two runs part.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::session::Session;
 use crate::transcripts::{self, AWF_ID, HOSTILE_ID, LINT, LINT_ID, REVIEW, REVIEW_ID};
@@ -150,4 +150,20 @@ fn long_lists_of_differences_are_cut_unless_all_are_asked_for() {
     assert!(cut.contains("… 20 more differences; --all shows them"), "{cut}");
     let all = session.quipu(&["diff", "one", "two", "--all"]).stdout;
     assert!(all.contains("yes 50") && !all.contains("--all"), "{all}");
+}
+
+#[test]
+fn two_real_runs_of_one_workflow_do_not_differ() {
+    let session = Session::new();
+    let demo = || {
+        session.ok(&["demo", "--json"]);
+        let listed = session.ok(&["ls", "--json"]);
+        let runs = listed.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        let mut names = runs.filter(|run| run["name"] == "review-repository");
+        names.next().expect("the newest demo run")["run_id"].as_str().unwrap().to_owned()
+    };
+    let (first, second) = (demo(), demo());
+    assert_ne!(first, second);
+    let outcome = session.quipu(&["diff", &first, &second]);
+    assert_eq!(outcome.code, Some(0), "{}", outcome.stdout);
 }

@@ -9,8 +9,8 @@ use quipu_event::{BlockContent, Event, Kind, Payload, RunId, StepPath, Timestamp
 
 use super::item::{Item, What};
 use super::print::{
-    excerpt, print, print_json, print_outcome, text_of_block, text_of_end, text_of_json,
-    text_of_result, text_of_start,
+    excerpt, lasting_text, print, print_json, print_outcome, text_of_block, text_of_end,
+    text_of_json, text_of_result, text_of_run_end, text_of_start,
 };
 use crate::reading::{read, step_path};
 
@@ -120,9 +120,10 @@ impl OutlineBuilder {
             }
             Payload::RunCompleted(run) => {
                 let result = run.result.as_ref().map(print_outcome).unwrap_or_default();
-                let text = [run.status.as_ref().map(Status::as_str), run.error.as_deref()];
-                let text = text.into_iter().flatten().collect::<Vec<_>>().join(": ");
-                let said = print(&[&text, &result.to_string()]);
+                let text = text_of_run_end(&run);
+                let status = run.status.as_ref().map(Status::as_str).unwrap_or_default();
+                let error = run.error.as_deref().unwrap_or_default();
+                let said = print(&[status, error, &result.to_string()]);
                 self.reported_ms = run.duration_ms;
                 self.outline_mut().status = run.status;
                 self.put(event, &event.path, What::End, "run", (said, &text));
@@ -156,7 +157,8 @@ impl OutlineBuilder {
             }
             _ if is_fact(&event.kind) => {
                 let (said, name) = (print_outcome(&event.payload), event.kind.as_str().to_owned());
-                self.put(event, &event.path, What::Fact, &name, (said, event.payload.as_str()));
+                let text = lasting_text(&event.payload);
+                self.put(event, &event.path, What::Fact, &name, (said, &text));
             }
             _ => {}
         }

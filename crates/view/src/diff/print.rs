@@ -2,7 +2,9 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use quipu_event::payload::{StepCompleted, StepStarted, ToolCall, ToolResult};
+use quipu_event::payload::{
+    RunCompleted, Status, StepCompleted, StepStarted, ToolCall, ToolResult,
+};
 use quipu_event::{BlockContent, Event, Json, Payload};
 use serde_json::Value;
 
@@ -59,11 +61,12 @@ fn hash_value(value: &Value, hasher: &mut DefaultHasher, is_kept: &dyn Fn(&str) 
 
 /// Tells whether two runs that do the same have the same under this key.
 fn is_lasting(key: &str) -> bool {
-    const PASSING: [&str; 9] = [
+    const PASSING: [&str; 10] = [
         "timestamp",
         "call_id",
         "tool_id",
         "message_id",
+        "session",
         "session_id",
         "run_id",
         "child_run_id",
@@ -115,7 +118,9 @@ pub fn text_at(event: &Event, block: Option<usize>) -> String {
         Payload::ToolResult(result) => text_of_result(&result),
         Payload::StepStarted(step) => text_of_start(&step),
         Payload::StepCompleted(step) => text_of_end(&step),
-        _ => event.payload.as_str().to_owned(),
+        Payload::RunStarted(run) => run.inputs.as_ref().map(text_of_json).unwrap_or_default(),
+        Payload::RunCompleted(run) => text_of_run_end(&run),
+        _ => lasting_text(&event.payload),
     }
 }
 
@@ -166,9 +171,41 @@ pub(super) fn text_of_end(step: &StepCompleted) -> String {
         text = format!("{text}: {error}");
     }
     if let Some(result) = step.result.as_ref().filter(|result| !result.is_null()) {
-        text = format!("{text} {}", text_of_json(result));
+        text = format!("{text} {}", lasting_text(result));
     }
     text
+}
+
+pub(super) fn text_of_run_end(run: &RunCompleted) -> String {
+    let said = [run.status.as_ref().map(Status::as_str), run.error.as_deref()];
+    let mut text = said.into_iter().flatten().collect::<Vec<_>>().join(": ");
+    if let Some(result) = run.result.as_ref().filter(|result| !result.is_null()) {
+        text = format!("{text} {}", lasting_text(result));
+    }
+    text
+}
+
+/// Returns a value as text, without what differs between any two runs.
+pub(super) fn lasting_text(json: &Json) -> String {
+    match json.decode::<Value>() {
+        Ok(Value::String(text)) => text,
+        Ok(mut value) => {
+            keep_lasting(&mut value);
+            value.to_string()
+        }
+        Err(_) => json.as_str().to_owned(),
+    }
+}
+
+fn keep_lasting(value: &mut Value) {
+    match value {
+        Value::Object(fields) => {
+            fields.retain(|key, _| is_lasting(key));
+            fields.values_mut().for_each(keep_lasting);
+        }
+        Value::Array(items) => items.iter_mut().for_each(keep_lasting),
+        _ => {}
+    }
 }
 
 pub(super) fn text_of_json(json: &Json) -> String {

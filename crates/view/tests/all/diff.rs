@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use quipu_event::{Event, RunId};
 use quipu_view::diff::{
     Change, Comparison, Outline, OutlineBuilder, Report, What, compare, compare_all,
-    first_difference,
+    first_difference, text_at,
 };
 use serde_json::json;
 
@@ -33,7 +33,7 @@ const RUN: &str = r#"
     {"type":"tool.result","path":"ask","payload":{"name":"Read","call_id":"t1","output":"fn main() {}","status":"completed","duration_ms":5}}
     {"type":"usage","path":"ask","payload":{"model":"m","input_tokens":10,"output_tokens":2,"cost_usd":0.5}}
     {"type":"message.assistant","path":"ask","payload":{"blocks":[{"type":"text","text":"Done."}]}}
-    {"type":"step.completed","path":"ask","payload":{"status":"succeeded","attempt":1,"result":{"output":"Done.","duration_ms":3},"duration_ms":900}}
+    {"type":"step.completed","path":"ask","payload":{"status":"succeeded","attempt":1,"result":{"session":"s-1","output":"Done.","duration_ms":3},"duration_ms":900}}
     {"type":"run.completed","payload":{"status":"succeeded","duration_ms":1000,"result":{"session_id":"x"}}}
 "#;
 
@@ -46,6 +46,7 @@ fn two_runs_that_did_the_same_do_not_differ() {
         .replace("\"cost_usd\":0.5", "\"cost_usd\":0.7")
         .replace(":900}", ":1234}")
         .replace("\"duration_ms\":3}", "\"duration_ms\":4}")
+        .replace("\"s-1\"", "\"s-2\"")
         .replace("\"session_id\":\"x\"", "\"session_id\":\"y\"")
         .replace(r#"{"path":"a.rs","from":1}"#, r#"{"from":1,"path":"a.rs"}"#)
         .replace("\"type\":\"usage\"", "\"timestamp\":\"2026-03-03T00:00:00Z\",\"type\":\"usage\"");
@@ -205,6 +206,22 @@ fn called_runs_are_compared_step_by_step() {
     assert_eq!(told["equal"], json!(false));
     assert_eq!(told["first_divergence"]["a_said"], json!("yes"));
     assert_eq!(told["runs"].as_array().map(Vec::len), Some(2));
+}
+
+#[test]
+fn what_came_of_a_step_is_shown_without_what_always_differs() {
+    let other =
+        RUN.replace("\"s-1\"", "\"s-2\"").replace(r#""output":"Done.""#, r#""output":"No.""#);
+    let text = |run: &str| {
+        let events = events(run);
+        let end = events.iter().find(|event| event.kind.as_str() == "step.completed");
+        text_at(end.expect("the step ends"), None)
+    };
+    let (a, b) = first_difference(&text(RUN), &text(&other));
+    assert_eq!(
+        (a.as_str(), b.as_str()),
+        (r#"succeeded {"output":"Done."}"#, r#"succeeded {"output":"No."}"#)
+    );
 }
 
 #[test]
