@@ -26,6 +26,7 @@ pub(crate) fn read(
     let mut lines = Lines::new(File::open(path).map_err(failed)?, 0);
     let mut builder = ReceiptBuilder::new(Arc::clone(prices), options);
     let mut has_begun = false;
+    let mut is_heard_to_the_end = true;
     while let Some(line) = lines.next().map_err(failed)? {
         if line.end == LineEnd::Missing {
             // The last line of a run that goes on may be in the making.
@@ -34,6 +35,7 @@ pub(crate) fn read(
         }
         // The first event says which run it is, whatever its type.
         if has_begun && peek(line.bytes).is_some_and(|seen| !is_needed(seen.kind)) {
+            is_heard_to_the_end = false;
             continue;
         }
         match decode_line(line.bytes) {
@@ -41,8 +43,10 @@ pub(crate) fn read(
             Err(_) => damage.add(1),
         }
         has_begun = true;
+        is_heard_to_the_end = true;
     }
-    if let Some(last) = ReaderBackward::open(path)?.flatten().next() {
+    // A run that goes on, or was cut off, has lasted until its last line, whatever that says.
+    if !is_heard_to_the_end && let Some(last) = ReaderBackward::open(path)?.flatten().next() {
         builder.hear_until(last.timestamp);
     }
     Ok(builder.finish())
