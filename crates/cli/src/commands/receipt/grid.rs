@@ -6,7 +6,7 @@ use anstyle::Style;
 use quipu_view::receipt::{How, Part};
 
 use crate::format::table::{Cell, Column, Table};
-use crate::format::visible::one_line;
+use crate::format::visible::{columns, one_line};
 use crate::format::{count, style};
 
 /// The columns of every such table, behind those that say what a row is about.
@@ -18,6 +18,22 @@ type Title = (&'static str, bool);
 
 /// The texts of one row; nothing where a cell is not filled.
 type Cells = Vec<Option<String>>;
+
+/// How much room a table may take, from the widest to the narrowest.
+const FORMS: [Form; 4] = [
+    Form { is_short: false, without: &[] },
+    Form { is_short: true, without: &[] },
+    Form { is_short: true, without: &["KIND", "REASONING"] },
+    Form { is_short: true, without: &["KIND", "REASONING", "CACHE WRITTEN", "TIMES", "RUNS"] },
+];
+
+/// How a table is written.
+struct Form {
+    /// Whether numbers are rounded, and of how they were obtained only the first letters stand.
+    is_short: bool,
+    /// Columns that are left out.
+    without: &'static [&'static str],
+}
 
 /// One row: what stands before the figures, and the figures.
 pub(crate) struct GridRow {
@@ -50,9 +66,15 @@ impl Grid {
         ways
     }
 
-    /// Writes it for a terminal of that width.
+    /// Writes it for a terminal of that width: in full, else with short numbers, else with fewer
+    /// columns.
     pub(crate) fn write(&self, out: &mut dyn Write, width: usize) -> io::Result<()> {
-        let (titles, rows) = self.filled();
+        let fits = |form: &&Form| {
+            let (titles, rows) = self.filled(form);
+            natural_width(&titles, &rows) <= width
+        };
+        let form = FORMS.iter().find(fits).unwrap_or(&FORMS[FORMS.len() - 1]);
+        let (titles, rows) = self.filled(form);
         let columns: Vec<Column> = titles
             .iter()
             .enumerate()
@@ -75,7 +97,7 @@ impl Grid {
 
     /// Writes it as a table of Markdown.
     pub(crate) fn write_markdown(&self, out: &mut dyn Write) -> io::Result<()> {
-        let (titles, rows) = self.filled();
+        let (titles, rows) = self.filled(&FORMS[0]);
         let line = |cells: Vec<String>| format!("| {} |", cells.join(" | "));
         let lower = |title: &str| title.to_lowercase();
         writeln!(out, "{}", line(titles.iter().map(|(title, _)| lower(title)).collect()))?;
@@ -90,13 +112,14 @@ impl Grid {
     }
 
     /// Returns the titles and cells of all columns that some row fills.
-    fn filled(&self) -> (Vec<Title>, Vec<Cells>) {
+    fn filled(&self, form: &Form) -> (Vec<Title>, Vec<Cells>) {
         let figures = FIGURES.iter().map(|title| (*title, *title != "OBTAINED"));
         let titles: Vec<_> = self.titles.iter().copied().chain(figures).collect();
-        let rows: Vec<Cells> = self.rows.iter().map(GridRow::cells).collect();
+        let rows: Vec<Cells> = self.rows.iter().map(|row| row.cells(form)).collect();
         let is_kept = |at: usize| {
             let is_cost = titles[at].0 == "COST";
-            at == 0 || is_cost || rows.iter().any(|row| row[at].is_some())
+            let is_filled = is_cost || rows.iter().any(|row| row[at].is_some());
+            at == 0 || (is_filled && !form.without.contains(&titles[at].0))
         };
         let kept: Vec<usize> = (0..titles.len()).filter(|at| is_kept(*at)).collect();
         let pick = |row: Cells| {
@@ -108,9 +131,16 @@ impl Grid {
 }
 
 impl GridRow {
-    fn cells(&self) -> Cells {
+    fn cells(&self, form: &Form) -> Cells {
         let (tokens, cost) = (&self.used.tokens, &self.used.cost);
-        let number = |count: Option<u64>| count.map(count::full);
+        let shown = if form.is_short { count::short } else { count::full };
+        let number = |count: Option<u64>| count.map(shown);
+        let how = match form.is_short {
+            true => {
+                cost.how().into_iter().map(|how| &how.word()[..1]).collect::<Vec<_>>().join("+")
+            }
+            false => cost.how_words(),
+        };
         let mut cells = self.about.clone();
         cells.extend([
             number(tokens.input_tokens),
@@ -119,10 +149,21 @@ impl GridRow {
             number(tokens.cache_write_tokens),
             number(tokens.reasoning_tokens),
             cost.figure(),
-            Some(cost.how_words()).filter(|words| !words.is_empty()),
+            Some(how).filter(|words| !words.is_empty()),
         ]);
         cells
     }
+}
+
+/// Returns how wide a table is whose first column has given way as far as it should.
+fn natural_width(titles: &[Title], rows: &[Cells]) -> usize {
+    const LABEL: usize = 24;
+    let width_of = |at: usize| {
+        let cells = rows.iter().filter_map(|row| row[at].as_deref()).map(columns);
+        cells.max().unwrap_or(0).max(columns(titles[at].0))
+    };
+    let label = width_of(0).min(LABEL);
+    (1..titles.len()).map(|at| width_of(at) + 2).fold(label, usize::saturating_add)
 }
 
 /// Says what the ways mean by which figures were obtained.
@@ -151,4 +192,35 @@ fn escaped(text: &str) -> String {
         out.push(character);
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn drawn(width: usize) -> String {
+        let mut grid = Grid::new(&[("STEP", false), ("KIND", false)]);
+        let mut used = Part::default();
+        used.tokens.input_tokens = Some(1_234_567);
+        used.tokens.reasoning_tokens = Some(89_000);
+        used.cost.unknown = 1;
+        grid.add(style::PLAIN, vec![Some("a".into()), Some("agent".into())], used);
+        let mut out = Vec::new();
+        grid.write(&mut out, width).unwrap();
+        String::from_utf8(anstream::adapter::strip_bytes(&out).into_vec()).unwrap()
+    }
+
+    #[test]
+    fn a_table_that_is_too_wide_rounds_and_then_leaves_out() {
+        let full = "STEP  KIND          IN  REASONING     COST  OBTAINED\n\
+                    a     agent  1,234,567     89,000  unknown  unknown\n";
+        assert_eq!(drawn(80), full);
+        assert_eq!(
+            drawn(50),
+            "STEP  KIND      IN  REASONING     COST  OBTAINED\n\
+             a     agent  1.23M        89k  unknown  u\n"
+        );
+        assert_eq!(drawn(40), "STEP     IN     COST  OBTAINED\na     1.23M  unknown  u\n");
+        assert_eq!(drawn(0), drawn(40), "narrower than that it is not made");
+    }
 }
