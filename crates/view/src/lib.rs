@@ -54,6 +54,10 @@
 //! - A page obeys no script but its own.
 //! - Two runs that did the same do not differ.
 //! - The first divergence is the earliest difference.
+//! - A trajectory has every field that its format requires and no other.
+//! - Ids of spans follow from the ids of runs alone.
+//! - A span whose end never came is closed and says so.
+//! - Spans on one track of a trace nest.
 //!
 //! # What it refuses to do
 //!

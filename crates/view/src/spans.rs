@@ -31,7 +31,10 @@ pub(crate) enum Key {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Sort {
     Step,
+    /// A subagent that speaks.
     Subagent,
+    /// A subagent that another agent speaks of.
+    Announced,
     Reply,
     Tool,
 }

@@ -14,6 +14,8 @@
 //! - `awf`: transcripts for AWF, and its audit trail
 //! - `wink`: debug bundles
 //! - `diff`: where two runs part
+//! - `atif`, `otlp`, `chrome_trace`: layouts for tools, each with a strict reader of its own
+//! - `random_run`: runs that make no sense, for those
 //! - `robustness`: whatever a line may hold
 
 mod all {
@@ -21,6 +23,8 @@ mod all {
     mod awf;
     mod browser;
     mod diff;
+    mod atif;
+    mod chrome_trace;
     mod entries;
     mod flow_studio;
     mod foreign;
@@ -30,6 +34,8 @@ mod all {
     mod markdown;
     mod price;
     mod receipt;
+    mod otlp;
+    mod random_run;
     mod render;
     mod robustness;
     mod structure;

@@ -26,6 +26,7 @@ pub(super) fn span_id(run: &RunId, key: &Key) -> String {
             let sort = match sort {
                 Sort::Step => "step",
                 Sort::Subagent => "subagent",
+                Sort::Announced => "announced",
                 Sort::Reply => "reply",
                 Sort::Tool => "tool",
             };

@@ -30,7 +30,9 @@ pub(super) fn span_name(span: &Span, conversations: &Conversations) -> String {
             started.agent.as_ref().and_then(Agent::label).unwrap_or(&started.name).to_owned()
         }
         Work::Run { started, .. } => started.name.clone(),
-        Work::Step { started, .. } => started.name.clone(),
+        Work::Step { started, .. } => {
+            started.agent.as_ref().and_then(Agent::label).unwrap_or(&started.name).to_owned()
+        }
         Work::Subagent { name } => name.clone(),
         Work::Reply(message) => message
             .model

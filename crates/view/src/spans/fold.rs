@@ -1,12 +1,12 @@
 //! The fold itself: which spans an event begins, ends or belongs to.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use quipu_event::payload::{
     Message, RunCompleted, RunStarted, StepCompleted, StepStarted, System, TokenCounts, ToolCall,
     ToolResult, Usage,
 };
-use quipu_event::{Event, Kind, Payload, StepPath};
+use quipu_event::{Event, Kind, Payload, RunId, StepPath};
 
 use super::lanes::{Lane, Lanes};
 use super::open::{Open, lies_in};
@@ -22,7 +22,7 @@ pub(crate) struct Spans {
     open: Open,
     lanes: Lanes,
     /// The runs whose call has a span already.
-    called: std::collections::BTreeSet<quipu_event::RunId>,
+    called: BTreeSet<RunId>,
 }
 
 impl Spans {
@@ -82,8 +82,13 @@ impl Spans {
         }
     }
 
+    /// Returns when an event happened, no earlier than the run or what its source did before.
     fn time_of(&mut self, event: &Event) -> i64 {
-        let clock = self.clocks.entry(event.source.clone()).or_insert(i64::MIN);
+        let start = self.run.as_ref().map_or(i64::MIN, |run| run.start);
+        // Steps are the engine's, whoever speaks in them.
+        let of_step = event.kind.as_str().starts_with("step.");
+        let source = event.source.clone().filter(|_| !of_step);
+        let clock = self.clocks.entry(source).or_insert(start);
         *clock = event.timestamp.as_micros().max(*clock);
         *clock
     }
@@ -108,7 +113,7 @@ impl Spans {
         let span = self.step_span(event, &path, step, time);
         told.push(span.beginning());
         told.extend(self.lanes.make_room().into_iter().map(settled));
-        told.extend(self.lanes.ask((event.source.clone(), path.clone()), time).map(settled));
+        told.extend(self.lanes.ask((None, path.clone()), time).map(settled));
         self.open.steps.insert(path, span);
     }
 
@@ -116,7 +121,9 @@ impl Spans {
         let path = step_path(event, &step.name);
         let begun = self.open.steps.remove(&path);
         let mut span = begun.unwrap_or_else(|| {
-            let start = time.saturating_sub(micros(step.duration_ms));
+            let outer = self.open.step_outside(&path).or(self.run.as_ref());
+            let earliest = outer.map_or(time, |outer| outer.start);
+            let start = time.saturating_sub(micros(step.duration_ms)).max(earliest);
             let started = StepStarted {
                 name: step.name.clone(),
                 kind: step.kind.clone(),
@@ -142,16 +149,22 @@ impl Spans {
         let started = Box::new(StepStarted { blocks: None, ..step });
         let child = event.child_run_id.clone();
         let work = Work::Step { started, completed: Box::default(), child };
-        Span { path: path.clone(), ..span(event, key, Some(parent), at, work) }
+        Span { path: path.clone(), source: None, ..span(event, key, Some(parent), at, work) }
     }
 
     /// Ends whatever is under way at `path` and further in, subagents only at the end of the step.
     fn close_inside(&mut self, path: &StepPath, all: bool, time: i64, told: &mut Vec<Told>) {
-        let inside = |lane: &Lane| all || lies_in(&lane.1, path);
-        told.extend(self.lanes.close(inside).into_iter().map(settled));
-        let calls = self.open.close_calls(inside);
-        told.extend(calls.into_iter().map(|call| call.over(time, false)));
         let is_inside = |span: &Span| all || lies_in(&span.path, path);
+        let leaving = self.open.subagents.iter().filter(|(_, span)| is_inside(span));
+        let leaving: BTreeSet<Box<str>> = leaving.map(|(source, _)| source.clone()).collect();
+        // What a subagent does elsewhere ends with the subagent.
+        let inside = |lane: &Lane| {
+            all || lies_in(&lane.1, path)
+                || lane.0.as_ref().is_some_and(|source| leaving.contains(source))
+        };
+        told.extend(self.lanes.close(&inside).into_iter().map(settled));
+        let calls = self.open.close_calls(&inside);
+        told.extend(calls.into_iter().map(|call| self.given_up(call, time)));
         for (source, subagent) in self.open.subagents.extract_if(.., |_, span| is_inside(span)) {
             let clock = self.clocks.get(&Some(source)).copied().unwrap_or(time);
             let ended = subagent.ended;
@@ -185,7 +198,14 @@ impl Spans {
         let span = span(event, Key::At(event.seq, Sort::Tool), Some(owner), time, work);
         told.push(span.beginning());
         let over = self.open.add_call(name, span);
-        told.extend(over.into_iter().map(|call| call.over(time, false)));
+        told.extend(over.into_iter().map(|call| self.given_up(call, time)));
+    }
+
+    /// Ends a call that nobody answered: for a subagent's, its own time counts.
+    fn given_up(&self, call: Span, time: i64) -> Told {
+        let clock = call.source.as_ref().and_then(|_| self.clocks.get(&call.source));
+        let end = clock.copied().unwrap_or(time);
+        call.over(end, false)
     }
 
     fn answer(&mut self, event: &Event, answer: ToolResult, time: i64, told: &mut Vec<Told>) {
@@ -204,7 +224,8 @@ impl Spans {
             return;
         }
         let start = time.saturating_sub(micros(answer.duration_ms));
-        let start = start.max(self.open.owner_start(&name.0).unwrap_or(start));
+        let run = self.run.as_ref().map_or(start, |run| run.start);
+        let start = start.max(self.open.owner_start(&name.0).unwrap_or(run));
         let call = ToolCall { name: answer.name.clone(), ..ToolCall::default() };
         let call = ToolCall { call_id: name.1, input: answer.input.clone(), ..call };
         let work = Work::Tool { call: Box::new(call), result: Box::new(answer) };
@@ -264,11 +285,12 @@ impl Spans {
         if self.open.subagents.contains_key(&source) {
             return;
         }
-        let (parent, name) = announced.unwrap_or_default();
+        let (parent, name) = announced.clone().unwrap_or_default();
         let owner = self.open.step_around(&event.path).map_or(Key::Run, |step| step.key.clone());
         let bare = source.strip_prefix("subagent:").unwrap_or(&source);
         let work = Work::Subagent { name: name.unwrap_or(bare).to_owned() };
-        let key = Key::At(event.seq, Sort::Subagent);
+        let sort = if announced.is_some() { Sort::Announced } else { Sort::Subagent };
+        let key = Key::At(event.seq, sort);
         let mut subagent = span(event, key, Some(parent.unwrap_or(owner)), time, work);
         subagent.source = Some(source.clone());
         subagent.ended = false;

@@ -1,0 +1,217 @@
+//! Trajectories, read back by a reader as strict as the specification of ATIF 1.8.
+
+use proptest::prelude::*;
+use quipu_view::{AtifView, FileTree, FileView};
+use serde_json::{Value, json};
+
+use super::random_run::{any_run, fold};
+use super::transcript::events;
+
+const SESSION: &str = r#"
+    {"type":"run.started","payload":{"name":"fix","kind":"session","cwd":"/p","session_id":"s1","agent":{"provider":"claude","adapter":"stream","model":"claude-x","cli_version":"2.1"}}}
+    {"type":"message.user","payload":{"role":"user","blocks":[{"type":"text","text":"Be brief.","purpose":"system_prompt"},{"type":"text","text":"Fix it.","purpose":"prompt"}]}}
+    {"type":"message.assistant","payload":{"role":"assistant","message_id":"m1","model":"claude-x","stop_reason":"tool_use","blocks":[{"type":"thinking","thinking":"Where?"},{"type":"text","text":"Looking."},{"type":"tool_use","tool_name":"Read","tool_id":"t1","tool_input":{"file":"a"}}]}}
+    {"type":"tool.call","payload":{"name":"Read","call_id":"t1","input":{"file":"a"},"fidelity":"router","provider":"builtin"}}
+    {"type":"usage","payload":{"scope":"message","message_id":"m1","input_tokens":10,"cache_read_tokens":5,"cache_write_tokens":1,"output_tokens":3,"cost_usd":0.5}}
+    {"type":"tool.result","payload":{"name":"Read","call_id":"t1","output":"text of a","status":"completed","duration_ms":7}}
+    {"type":"message.assistant","source":"subagent:x y","payload":{"role":"assistant","blocks":[{"type":"text","text":"I help."}]}}
+    {"type":"usage","source":"subagent:x y","payload":{"output_tokens":1,"cost_usd":0.25}}
+    {"type":"message.assistant","payload":{"role":"assistant","message_id":"m2","blocks":[{"type":"text","text":"Done."}]}}
+    {"type":"run.completed","payload":{"name":"fix","kind":"session","status":"succeeded","duration_ms":9}}
+"#;
+
+fn read(tree: &FileTree, path: &str) -> Value {
+    serde_json::from_str(tree.text(path).expect(path)).expect("a document is JSON")
+}
+
+#[test]
+fn a_session_is_a_trajectory_with_its_subagent_beside_it() {
+    let tree = fold(AtifView::new(), &events(SESSION));
+    let main = read(&tree, "run.atif.json");
+    let steps = main["steps"].as_array().unwrap();
+    let sources: Vec<_> = steps.iter().map(|step| step["source"].as_str().unwrap()).collect();
+    assert_eq!(sources, ["system", "user", "system", "agent", "agent"]);
+    let reference = json!({
+        "trajectory_id": "run/subagent:x y", "trajectory_path": "run.x_20y.atif.json"
+    });
+    assert_eq!(steps[2]["observation"]["results"][0]["subagent_trajectory_ref"][0], reference);
+    let said = &steps[3];
+    assert_eq!(said["message"], "Looking.");
+    assert_eq!(said["reasoning_content"], "Where?");
+    assert_eq!(said["model_name"], "claude-x");
+    assert_eq!(said["tool_calls"][0]["tool_call_id"], "t1");
+    assert_eq!(said["tool_calls"][0]["arguments"], json!({"file": "a"}));
+    assert_eq!(said["observation"]["results"][0]["source_call_id"], "t1");
+    assert_eq!(said["observation"]["results"][0]["content"], "text of a");
+    let metrics = json!({"prompt_tokens": 16, "completion_tokens": 3, "cached_tokens": 5,
+        "cost_usd": 0.5, "extra": {"cache_write_tokens": 1}});
+    assert_eq!(said["metrics"], metrics);
+    assert_eq!(main["session_id"], "s1");
+    assert_eq!(main["agent"]["name"], "claude");
+    assert_eq!(main["agent"]["version"], "2.1");
+    assert_eq!(main["final_metrics"]["total_steps"], 5);
+    assert_eq!(main["final_metrics"]["total_completion_tokens"], 3);
+    // The cost is that of subagents too; the tokens are the trajectory's own.
+    assert_eq!(main["final_metrics"]["total_cost_usd"], 0.75);
+    let helper = read(&tree, "run.x_20y.atif.json");
+    assert_eq!(helper["trajectory_id"], "run/subagent:x y");
+    assert_eq!(helper["steps"][0]["message"], "I help.");
+}
+
+#[test]
+fn commands_and_called_runs_are_actions_that_no_model_decided_on() {
+    let tree = fold(
+        AtifView::new(),
+        &events(
+            r#"
+        {"type":"step.started","path":"build","payload":{"name":"build","kind":"command","blocks":[{"type":"command","command":"make"}]}}
+        {"type":"step.completed","path":"build","payload":{"name":"build","kind":"command","status":"failed","error":"exit code 2","result":{"stdout":"boom","exit_code":2}}}
+        {"type":"step.call_workflow.started","path":"c","child_run_id":"kid","payload":{"name":"c","kind":"call_workflow"}}
+        {"type":"step.call_workflow.completed","path":"c","child_run_id":"kid","payload":{"name":"c","kind":"call_workflow","status":"succeeded"}}
+    "#,
+        ),
+    );
+    let main = read(&tree, "run.atif.json");
+    assert_eq!(main["steps"][0]["llm_call_count"], 0);
+    assert_eq!(main["steps"][0]["tool_calls"][0]["arguments"], json!({"command": "make"}));
+    assert_eq!(main["steps"][0]["observation"]["results"][0]["content"], "boom");
+    let reference = &main["steps"][1]["observation"]["results"][0]["subagent_trajectory_ref"][0];
+    assert_eq!(reference["trajectory_path"], "kid.atif.json");
+}
+
+#[test]
+fn what_has_no_place_in_a_trajectory_is_counted() {
+    let mut view = AtifView::new();
+    let mut tree = FileTree::default();
+    let lines = r#"
+        {"type":"run.created","payload":{"name":"x","kind":"workflow"}}
+        {"type":"file.read","payload":{"file":"f"}}
+        {"type":"step.started","path":"a","payload":{"name":"a","kind":"parallel"}}
+    "#;
+    events(lines).iter().for_each(|event| view.add(event, &mut tree));
+    view.finish(&mut tree);
+    assert_eq!(view.losses().total(), 3);
+    check(&read(&tree, "run.atif.json"));
+}
+
+#[test]
+fn the_strict_reader_refuses_what_the_specification_refuses() {
+    let sound = read(&fold(AtifView::new(), &events(SESSION)), "run.atif.json");
+    check(&sound);
+    let spoilt: [(&str, Value); 7] = [
+        ("/schema_version", json!("ATIF-v1.9")),
+        ("/steps", json!([])),
+        ("/steps/0/step_id", json!(2)),
+        ("/steps/0/source", json!("robot")),
+        ("/steps/3/source", json!("user")),
+        ("/steps/3/tool_calls/0/arguments", json!([])),
+        ("/steps/3/observation/results/0/source_call_id", json!("t9")),
+    ];
+    for (place, value) in spoilt {
+        let mut document = sound.clone();
+        *document.pointer_mut(place).unwrap() = value;
+        let refused = std::panic::catch_unwind(|| check(&document));
+        assert!(refused.is_err(), "{place} was accepted");
+    }
+}
+
+proptest! {
+    #[test]
+    fn a_trajectory_has_every_field_that_its_format_requires_and_no_other(run in any_run()) {
+        let tree = fold(AtifView::new(), &run);
+        prop_assert!(tree.0.contains_key("run.atif.json"));
+        for path in tree.0.keys() {
+            prop_assert!(!path.contains('/') && !path.contains(".."), "{}", path);
+            check(&read(&tree, path));
+        }
+    }
+}
+
+/// Refuses what the specification refuses.
+fn check(document: &Value) {
+    let root = [
+        "schema_version",
+        "session_id",
+        "trajectory_id",
+        "agent",
+        "steps",
+        "final_metrics",
+        "extra",
+    ];
+    only(document, &root);
+    assert_eq!(document["schema_version"], "ATIF-v1.8");
+    texts(document, &["session_id", "trajectory_id"]);
+    only(&document["agent"], &["name", "version", "model_name", "extra"]);
+    assert!(document["agent"]["name"].is_string() && document["agent"]["version"].is_string());
+    let totals =
+        ["total_prompt_tokens", "total_completion_tokens", "total_cached_tokens", "total_steps"];
+    only(&document["final_metrics"], &[&totals[..], &["total_cost_usd", "extra"]].concat());
+    counts(&document["final_metrics"], &totals);
+    let steps = document["steps"].as_array().expect("steps are a list");
+    assert!(!steps.is_empty());
+    assert_eq!(document["final_metrics"]["total_steps"], steps.len());
+    for (n, step) in steps.iter().enumerate() {
+        assert_eq!(step["step_id"], n + 1);
+        check_step(step);
+    }
+}
+
+fn check_step(step: &Value) {
+    let of_agents = ["model_name", "reasoning_content", "tool_calls", "metrics"];
+    let all =
+        ["step_id", "timestamp", "source", "message", "observation", "llm_call_count", "extra"];
+    only(step, &[&of_agents[..], &all].concat());
+    let source = step["source"].as_str().expect("a step has a source");
+    assert!(["system", "user", "agent"].contains(&source), "{source}");
+    assert!(step["message"].is_string());
+    texts(step, &["timestamp", "model_name", "reasoning_content"]);
+    if source != "agent" {
+        of_agents.iter().for_each(|field| assert!(step.get(field).is_none(), "{field}: {step}"));
+    }
+    if step["llm_call_count"] == 0 {
+        ["metrics", "reasoning_content"]
+            .iter()
+            .for_each(|field| assert!(step.get(field).is_none()));
+    }
+    let mut ids = Vec::new();
+    for call in step["tool_calls"].as_array().into_iter().flatten() {
+        only(call, &["tool_call_id", "function_name", "arguments", "extra"]);
+        assert!(call["arguments"].is_object() && call["function_name"].is_string(), "{call}");
+        ids.push(call["tool_call_id"].as_str().expect("a call has an id"));
+    }
+    if let Some(observation) = step.get("observation") {
+        only(observation, &["results"]);
+        for result in observation["results"].as_array().expect("results are a list") {
+            only(result, &["source_call_id", "content", "subagent_trajectory_ref", "extra"]);
+            texts(result, &["source_call_id", "content"]);
+            let call = result["source_call_id"].as_str();
+            assert!(call.is_none_or(|call| ids.contains(&call)), "{step}");
+            for reference in result["subagent_trajectory_ref"].as_array().into_iter().flatten() {
+                only(reference, &["trajectory_id", "session_id", "trajectory_path", "extra"]);
+                assert!(
+                    reference["trajectory_id"].is_string()
+                        || reference["trajectory_path"].is_string()
+                );
+            }
+        }
+    }
+    if let Some(metrics) = step.get("metrics") {
+        let numbers = ["prompt_tokens", "completion_tokens", "cached_tokens"];
+        only(metrics, &[&numbers[..], &["cost_usd", "extra"]].concat());
+        counts(metrics, &numbers);
+    }
+}
+
+fn only(value: &Value, fields: &[&str]) {
+    let object = value.as_object().unwrap_or_else(|| panic!("{value} is no object"));
+    object.keys().for_each(|key| assert!(fields.contains(&key.as_str()), "{key} is not a field"));
+    assert!(object.get("extra").is_none_or(Value::is_object));
+}
+
+fn texts(value: &Value, fields: &[&str]) {
+    fields.iter().for_each(|field| assert!(value.get(field).is_none_or(Value::is_string)));
+}
+
+fn counts(value: &Value, fields: &[&str]) {
+    fields.iter().for_each(|field| assert!(value.get(field).is_none_or(Value::is_u64)));
+}
