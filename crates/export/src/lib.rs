@@ -25,6 +25,8 @@ mod error;
 mod exporter;
 mod folder;
 mod live;
+mod otlp_push;
+mod parquet;
 mod redact;
 
 pub use bundle::Bundled;
@@ -33,4 +35,6 @@ pub use error::ExportError;
 pub use exporter::{Called, ExportOptions, Exported, Exporter, Told};
 pub use folder::{Existing, Folder, FolderError, Written};
 pub use live::{LiveView, Seen};
+pub use otlp_push::{OtlpPush, PushError, PushSettings, Pushed};
+pub use parquet::ParquetView;
 pub use redact::Redaction;

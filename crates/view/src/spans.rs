@@ -7,6 +7,8 @@
 mod fold;
 mod lanes;
 mod open;
+mod steps;
+mod talk;
 
 use quipu_event::payload::{
     Message, RunCompleted, RunStarted, StepCompleted, StepStarted, TokenCounts, ToolCall,

@@ -4,6 +4,8 @@
 //! - `folders`: what is in the way, what fails, who may read.
 //! - `layouts`: what holds for every layout in the catalogue.
 //! - `live`: views while a run goes on.
+//! - `parquet`: tables, read back.
+//! - `pushing`: spans over the wire, to a server on this machine.
 //! - `redacting`: secrets.
 
 #![expect(clippy::unwrap_used, reason = "a test may fail wherever it likes")]
@@ -12,4 +14,6 @@ mod exporting;
 mod folders;
 mod layouts;
 mod live;
+mod parquet;
+mod pushing;
 mod redacting;

@@ -78,7 +78,7 @@ pub(super) fn happening(event: &Event) -> (String, &'static str, Args) {
             category = "error";
             name = format!("error {}", error.code).trim_end().to_owned();
             args.text("message", Some(&error.message));
-            args.text("category", Some(&error.category).map(String::as_str));
+            args.text("category", Some(error.category.as_str()));
         }
         Payload::System(system) => name = format!("system {}", system.subtype),
         Payload::File(file) => {

@@ -1,5 +1,7 @@
 //! Trace events, read back as viewers draw them.
 
+#![expect(clippy::unwrap_used, reason = "a test may fail wherever it likes")]
+
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;

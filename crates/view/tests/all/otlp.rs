@@ -1,5 +1,7 @@
 //! OpenTelemetry spans, read back by a reader as strict as OTLP's JSON.
 
+#![expect(clippy::unwrap_used, reason = "a test may fail wherever it likes")]
+
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
