@@ -1,6 +1,6 @@
 //! A run as plain lines, for a pipe or a file: no spinners, nothing that moves.
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::sync::Mutex;
 
 use quipu_workflow::display::DisplayEvent;
@@ -21,18 +21,17 @@ impl Plain {
     }
 
     /// Prints what an event says.
-    pub(crate) fn show(&self, event: &DisplayEvent) {
-        let Ok(mut said) = self.said.lock() else { return };
+    pub(crate) fn show(&self, event: &DisplayEvent) -> io::Result<()> {
+        let Ok(mut said) = self.said.lock() else { return Ok(()) };
         let mut lines = told::lines(event, &mut said);
         if let DisplayEvent::StepStarted { at, kind, detail, .. } = event {
             lines.push(told::begin(at, kind, detail.as_deref()));
         }
         if lines.is_empty() {
-            return;
+            return Ok(());
         }
         let mut out = self.screen.stdout();
-        // The run goes on, also when nobody reads what it says.
-        let _ = lines.iter().try_for_each(|line| writeln!(out, "{line}"));
-        let _ = out.flush();
+        lines.iter().try_for_each(|line| writeln!(out, "{line}"))?;
+        out.flush()
     }
 }

@@ -4,6 +4,7 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::io::Write;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use quipu_event::StepPath;
@@ -26,6 +27,8 @@ pub(crate) struct Watch {
     view: View,
     screen: Screen,
     trouble: Mutex<Trouble>,
+    /// Whether nobody reads any more what is printed.
+    is_alone: AtomicBool,
 }
 
 enum View {
@@ -64,7 +67,7 @@ impl Watch {
             }
             (false, false) => View::Plain(Plain::new(screen)),
         };
-        Watch { view, screen, trouble: Mutex::default() }
+        Watch { view, screen, trouble: Mutex::default(), is_alone: AtomicBool::new(false) }
     }
 
     /// Tells a person something beside the run.
@@ -81,6 +84,11 @@ impl Watch {
             View::Terminal(terminal) => Some(terminal),
             _ => None,
         }
+    }
+
+    /// Tells whether nobody reads any more what is printed.
+    pub(crate) fn is_alone(&self) -> bool {
+        self.is_alone.load(Ordering::Relaxed)
     }
 
     /// Takes note of an event without showing it.
@@ -118,15 +126,21 @@ impl Watch {
 impl Display for Watch {
     fn show(&self, event: &DisplayEvent) {
         lock(&self.trouble).take(event);
-        match &self.view {
-            View::Quiet => {}
+        let printed = match &self.view {
+            View::Quiet => Ok(()),
             View::Json => {
                 let mut out = self.screen.data();
-                // The run goes on, also when nobody reads what it says.
-                let _ = writeln!(out, "{}", json_line(event)).and_then(|()| out.flush());
+                writeln!(out, "{}", json_line(event)).and_then(|()| out.flush())
             }
             View::Plain(plain) => plain.show(event),
-            View::Terminal(terminal) => terminal.show(event),
+            View::Terminal(terminal) => {
+                terminal.show(event);
+                Ok(())
+            }
+        };
+        // The run goes on, also when nobody reads what it says.
+        if printed.is_err() {
+            self.is_alone.store(true, Ordering::Relaxed);
         }
     }
 }

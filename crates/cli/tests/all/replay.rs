@@ -5,7 +5,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::Child;
 use std::sync::mpsc::{Receiver, channel};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 use rustix::termios::{LocalModes, tcgetattr};
@@ -189,10 +189,25 @@ fn damage_is_told_and_drives_no_terminal() {
     let session = transcripts();
     let outcome = session.quipu(&["replay", HOSTILE_ID, "--speed", "max"]);
     assert_eq!(outcome.code, Some(3), "{outcome:?}");
-    assert!(outcome.stderr.contains("damaged"), "{outcome:?}");
+    assert!(outcome.stderr.starts_with("✗ damaged: "), "{outcome:?}");
+    assert!(outcome.stderr.contains("3 lines damaged"), "{outcome:?}");
     for text in [&outcome.stdout, &outcome.stderr] {
         assert!(!drives_a_terminal(text), "{text:?}");
     }
+}
+
+#[test]
+fn a_replay_that_nobody_reads_any_more_ends() {
+    let session = Session::new();
+    put(&session, "slow", &SESSION.replace("10:00:10.", "20:00:10."));
+    let mut child = session.spawn(&["replay", "slow", "--from", "3"]);
+    drop(child.stdout.take());
+    let until = Instant::now() + PATIENCE;
+    while child.try_wait().unwrap().is_none() {
+        assert!(Instant::now() < until, "it goes on for nobody");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    assert!(child.wait().unwrap().success());
 }
 
 #[test]
@@ -322,10 +337,10 @@ impl Played {
 fn keys_pause_step_and_jump() {
     let session = transcripts();
     let mut played = Played::start(&session, &["replay", REVIEW_ID, "--speed", "0.25"]);
-    played.press("", &["? keys"]);
+    played.press("", &["of 1m05s"]);
     played.press(" ", &["paused"]);
-    played.press("6g", &["paused 6/13", "check │ ⚙ Read(main.rs)", "tool.call"]);
-    played.press("n", &["paused 7/13", "tool.result"]);
+    played.press("6g", &["paused 6/13", "check │ ⚙ Read(main.rs)"]);
+    played.press("n", &["paused 7/13"]);
     played.press("\x1b[C", &["paused 8/13"]);
     played.press("p", &["paused 7/13"]);
     let back = played.press("\x1b[D\x1b[D", &["paused 5/13"]);
@@ -364,7 +379,7 @@ fn signals_leave_the_terminal_as_it_was() {
     let session = transcripts();
     for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
         let mut played = Played::start(&session, &["replay", REVIEW_ID, "--speed", "0.25"]);
-        played.press("", &["? keys"]);
+        played.press("", &["of 1m05s"]);
         kill_process(Pid::from_child(&played.child), signal).unwrap();
         assert_eq!(played.end(), Some(0), "{signal:?}");
     }

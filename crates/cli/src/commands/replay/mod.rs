@@ -125,6 +125,9 @@ fn play_lines(tale: &mut Tale<'_>, mut player: Player, is_followed: bool) -> any
         }
         tale.tell()?;
         player.shown(at);
+        if tale.watch().is_alone() {
+            return Ok(());
+        }
     }
 }
 

@@ -127,9 +127,10 @@ impl Stage<'_, '_> {
         let Some(terminal) = self.tale.watch().terminal() else { return Ok(()) };
         terminal.renew(false, || {
             self.tale.rewind()?;
-            self.tale.tell_until(is_there)
-        })?;
-        self.arrive()
+            self.tale.tell_until(is_there)?;
+            self.arrive()?;
+            self.show_state()
+        })
     }
 
     /// Goes on from where a jump led. At the end it stays, so that there is a way back.

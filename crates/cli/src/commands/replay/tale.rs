@@ -10,7 +10,6 @@ use quipu_workflow::display::{Display, DisplayEvent};
 
 use super::voices::{Moment, Voices, What};
 use crate::format::damage::DamageCount;
-use crate::format::style;
 use crate::format::visible::visible;
 use crate::workflow::Watch;
 
@@ -113,8 +112,7 @@ impl<'a> Tale<'a> {
         self.set_clock(moment.at);
         moment.seen.iter().for_each(|event| self.watch.show(event));
         if let What::Damage(damage) = &moment.what {
-            let bad = style::BAD;
-            self.watch.line(&format!("{bad}✗ damaged: {}{bad:#}", visible(damage)));
+            self.watch.line(&format!("✗ damaged: {}", visible(damage)));
         }
         Ok(())
     }
