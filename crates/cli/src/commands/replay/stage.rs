@@ -47,18 +47,24 @@ pub(super) fn play(
             None => return Ok(false),
         };
         stage.show_state()?;
-        match ears.next(patience) {
-            Some(News::Keys(bytes)) => {
-                for wish in stage.keys.take(&bytes) {
-                    if wish == Wish::Quit {
-                        return Ok(stage.tale.next_at()?.is_some());
-                    }
-                    stage.grant(wish)?;
-                }
+        let mut wishes = Vec::new();
+        let mut news = ears.next(patience);
+        // Keys may come faster than a long run is told anew: all there are count at once.
+        while let Some(News::Keys(bytes)) = &news {
+            wishes.extend(stage.keys.take(bytes));
+            news = ears.next(Duration::ZERO);
+        }
+        for same in wishes.chunk_by(|one, next| one == next && *one == Wish::Back) {
+            match same {
+                [Wish::Quit] => return Ok(stage.tale.next_at()?.is_some()),
+                [Wish::Back, ..] => stage.step_back(same.len() as u64)?,
+                others => others.iter().try_for_each(|wish| stage.grant(*wish))?,
             }
+        }
+        match news {
             Some(News::Suspend) => stage.suspend()?,
             Some(News::End) => return Ok(true),
-            None => {}
+            Some(News::Keys(_)) | None => {}
         }
     }
 }
@@ -90,16 +96,12 @@ impl Stage<'_, '_> {
             Wish::Faster => self.player.set_pace(self.player.pace().faster(), now, next),
             Wish::Slower => self.player.set_pace(self.player.pace().slower(), now, next),
             Wish::Help => self.has_help = !self.has_help,
+            Wish::Back => self.step_back(1)?,
             Wish::Quit => {}
             Wish::Forward => {
                 self.player.set_paused(true, now, next);
                 self.tale.tell()?;
                 self.arrive()?;
-            }
-            Wish::Back => {
-                self.player.set_paused(true, now, next);
-                let before = self.tale.place().told.saturating_sub(1);
-                self.begin_anew(before)?;
             }
             Wish::NextStep => {
                 self.tale.tell_until(|_, next| next.begins())?;
@@ -116,6 +118,12 @@ impl Stage<'_, '_> {
             }
         }
         Ok(())
+    }
+
+    fn step_back(&mut self, events: u64) -> anyhow::Result<()> {
+        let next = self.tale.next_at()?;
+        self.player.set_paused(true, self.began.elapsed(), next);
+        self.begin_anew(self.tale.place().told.saturating_sub(events))
     }
 
     /// Shows the run anew up to where so many moments had been told.

@@ -1,3 +1,5 @@
+//! What is shown of a run at one moment, and what foreign text cannot do to it.
+
 use super::*;
 use anstream::adapter::strip_str;
 use quipu_event::payload::Status;

@@ -1,3 +1,5 @@
+//! What is seen of recorded events that had no event when they were shown.
+
 use quipu_event::{Draft, RunIdentity, Timestamp};
 use serde_json::json;
 
