@@ -80,7 +80,11 @@ states:
 name: hooked
 states:
   initial: a
-  a: {type: step, command: "echo one", timeout: 20s, on_success: b}
+  a:
+    type: step
+    command: "echo one"
+    hooks: {pre: [{command: "echo before"}, {log: "soon"}, {command: "echo odd >&2; exit 2"}]}
+    on_success: b
   b: {type: step, command: "sleep 30", timeout: 1s, on_failure: done}
   done: {type: terminal}
 "#,

@@ -73,12 +73,17 @@ impl Retelling {
     fn noted(&mut self, event: &Event) -> Vec<DisplayEvent> {
         let Ok(Payload::System(system)) = event.decode_payload() else { return Vec::new() };
         let number = |key: &str| system.facts.get(key).and_then(Value::as_u64);
+        let text = |key: &str| system.facts.get(key).and_then(Value::as_str);
         let total = match system.subtype.as_str() {
             "loop_items" => number("count"),
             "loop_truncated" => number("max_iterations"),
+            "hook" | "hook_failed" => {
+                let mut seen = self.output(event, "stdout", lines_of(text("output"), "\n"));
+                seen.extend(self.output(event, "stderr", lines_of(text("stderr"), "")));
+                return seen;
+            }
             // Of a step's command, and of a program that ran under the recorder.
             subtype @ ("output" | "stdout" | "stderr") => {
-                let text = |key: &str| system.facts.get(key).and_then(Value::as_str);
                 let named = if subtype == "output" { text("stream") } else { Some(subtype) };
                 let stream = STREAMS.into_iter().find(|stream| named == Some(stream));
                 let (Some(stream), Some(text)) = (stream, text("text")) else { return Vec::new() };
@@ -107,12 +112,7 @@ impl Retelling {
         for stream in STREAMS {
             let lines: Vec<String> = match self.pieces.remove(&(event.path.clone(), stream)) {
                 Some(mut told) => told.finish().into_iter().collect(),
-                None if is_command => {
-                    let mut lines = OutputLines::default();
-                    let mut all = lines.take(text(stream).unwrap_or_default().as_bytes());
-                    all.extend(lines.finish());
-                    all
-                }
+                None if is_command => lines_of(text(stream), ""),
                 None => Vec::new(),
             };
             seen.extend(self.output(event, stream, lines));
@@ -137,6 +137,17 @@ impl Retelling {
         let shown = |text| DisplayEvent::Output { at: at.clone(), stream, text };
         lines.into_iter().map(shown).collect()
     }
+}
+
+/// Returns a whole text in the pieces in which it was shown. `end`: what it ended with, where a
+/// transcript leaves that out.
+fn lines_of(text: Option<&str>, end: &str) -> Vec<String> {
+    let Some(text) = text.filter(|text| !text.is_empty()) else { return Vec::new() };
+    let mut lines = OutputLines::default();
+    let mut all = lines.take(text.as_bytes());
+    all.extend(lines.take(end.as_bytes()));
+    all.extend(lines.finish());
+    all
 }
 
 /// Returns the loops around a step from the outside in: where each is, which iteration of it the

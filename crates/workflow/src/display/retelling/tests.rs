@@ -133,3 +133,12 @@ fn what_a_program_under_the_recorder_wrote_is_told_when_it_was_written() {
     assert_eq!(seen[..3], [r#" stdout "one\n""#, r#" stderr "oh\n""#, r#" stdout "two""#]);
     assert_eq!(seen.len(), 4, "{seen:?}");
 }
+
+#[test]
+fn what_a_hook_wrote_is_told_before_what_became_of_it() {
+    let hook = json!({"subtype": "hook_failed", "hook": "pre", "error": "exit code 2",
+        "output": "one\ntwo", "stderr": "oh\n"});
+    let seen = told(&[("system", "a", hook)]);
+    assert_eq!(seen[..3], [r#"a stdout "one\n""#, r#"a stdout "two\n""#, r#"a stderr "oh\n""#]);
+    assert_eq!(seen[3..], ["pre hook failed: exit code 2"]);
+}
