@@ -8,14 +8,11 @@ const PIECE: usize = 64;
 
 /// Returns `text` with everything that would be obeyed made visible; nothing if there is nothing.
 pub(crate) fn made_visible(text: &str) -> Option<String> {
-    if !text.as_bytes().chunks(PIECE).any(may_need_it) {
-        return None;
-    }
-    let first = text.char_indices().find(|(at, c)| is_obeyed(*c, &text[*at..]))?.0;
+    let first = find(text.as_bytes())?;
     let mut out = String::with_capacity(text.len() + 64);
     out.push_str(&text[..first]);
     for (at, c) in text[first..].char_indices() {
-        if is_obeyed(c, &text[first + at..]) {
+        if is_obeyed(text.as_bytes(), first + at) {
             push_visible(&mut out, c);
         } else {
             out.push(c);
@@ -24,26 +21,42 @@ pub(crate) fn made_visible(text: &str) -> Option<String> {
     Some(out)
 }
 
+/// Returns where the first character stands that would be obeyed.
+fn find(bytes: &[u8]) -> Option<usize> {
+    (0..bytes.len()).step_by(PIECE).find_map(|begin| {
+        let end = bytes.len().min(begin + PIECE);
+        let is_suspect = may_have_it(&bytes[begin..end]);
+        is_suspect.then(|| (begin..end).find(|at| is_obeyed(bytes, *at)))?
+    })
+}
+
 /// Looks at bytes without a branch, which the machine does for many at once.
-fn may_need_it(piece: &[u8]) -> bool {
+fn may_have_it(piece: &[u8]) -> bool {
     let suspect = |byte: u8| {
-        let control = byte < 0x20 && byte != b'\n' && byte != b'\t';
+        let control = (byte < 0x20) & (byte != b'\n') & (byte != b'\t');
         // What the characters in question begin with; so do dots, dashes and quotation marks.
-        control | matches!(byte, 0x7f | 0xc2 | 0xd8 | 0xe2)
+        control | (byte == 0x7f) | (byte == 0xc2) | (byte == 0xd8) | (byte == 0xe2)
     };
     piece.iter().fold(false, |found, byte| found | suspect(*byte))
 }
 
-fn is_obeyed(c: char, rest: &str) -> bool {
-    match c {
-        '\n' | '\t' => false,
+/// Tells whether the character that begins at `at` would be obeyed.
+fn is_obeyed(bytes: &[u8], at: usize) -> bool {
+    let next = |further: usize| bytes.get(at + further).copied().unwrap_or(0);
+    match bytes[at] {
+        b'\n' | b'\t' => false,
         // The end of a line as other systems write it is only the end of a line.
-        '\r' => !rest.starts_with("\r\n"),
-        c => {
-            c.is_control()
-                || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}')
-                || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+        b'\r' => next(1) != b'\n',
+        0..0x20 | 0x7f => true,
+        // U+0080 to U+009F.
+        0xc2 => matches!(next(1), 0x80..=0x9f),
+        // U+061C.
+        0xd8 => next(1) == 0x9c,
+        // U+200E, U+200F, U+202A to U+202E, and U+2066 to U+2069.
+        0xe2 => {
+            matches!((next(1), next(2)), (0x80, 0x8e | 0x8f | 0xaa..=0xae) | (0x81, 0xa6..=0xa9))
         }
+        _ => false,
     }
 }
 
@@ -67,9 +80,18 @@ mod tests {
             ("\u{1b}[31mred\u{7}", Some("␛[31mred␇")),
             ("a\rb\u{7f}\u{0}", Some("a␍b␡␀")),
             ("\u{9b}31m \u{202e}x\u{2066}", Some("(U+009B)31m (U+202E)x(U+2066)")),
+            ("\u{61c}\u{200e}\u{200b}\u{2070}", Some("(U+061C)(U+200E)\u{200b}\u{2070}")),
         ];
         for (text, expected) in cases {
             assert_eq!(made_visible(text).as_deref(), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn it_is_seen_wherever_it_stands() {
+        for before in 0..2 * PIECE + 2 {
+            let text = format!("{}\u{202e}", "é·"[..].repeat(before / 2) + &"x".repeat(before % 2));
+            assert!(made_visible(&text).is_some_and(|text| text.ends_with("(U+202E)")), "{before}");
         }
     }
 }
