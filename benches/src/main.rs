@@ -8,15 +8,15 @@ mod home;
 mod list;
 mod measure;
 mod normalize;
+mod pages;
 mod read;
+mod receipts;
 mod record;
 mod row;
 mod sample;
 mod subscribe;
 mod sync;
 mod tool;
-mod pages;
-mod receipts;
 mod workflow;
 
 use std::path::PathBuf;

@@ -11,6 +11,7 @@ use quipu_view::{
 };
 
 use crate::bundle::Bundled;
+use crate::parquet::ParquetView;
 
 /// All layouts, in the order in which they are listed.
 pub const LAYOUTS: &[LayoutEntry] = &[
@@ -81,6 +82,12 @@ pub const LAYOUTS: &[LayoutEntry] = &[
         name: "chrome-trace",
         about: "A trace per run that opens in Perfetto",
         open: |_| Box::new(ChromeTraceView::new()),
+        ..PLAIN
+    },
+    LayoutEntry {
+        name: "parquet",
+        about: "Tables of runs, events, messages, calls and usage",
+        open: |_| Box::new(ParquetView::new()),
         ..PLAIN
     },
     LayoutEntry {

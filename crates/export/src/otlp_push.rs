@@ -73,6 +73,9 @@ impl Shelf for OtlpPush {
     fn put(&mut self, path: &str, bytes: &[u8]) {
         self.append(path, bytes);
     }
+
+    /// What is sent has no name to change.
+    fn rename(&mut self, _: &str, _: &str) {}
 }
 
 fn post_all(poster: &Poster, requests: &Receiver<Vec<u8>>) -> Result<Pushed, PushError> {

@@ -156,8 +156,8 @@ mod verify;
 
 pub use clock::{Clock, SystemClock};
 pub use durability::Durability;
-pub use family::Family;
 pub use error::{NoteError, OpenError, ReadError, RecordError};
+pub use family::Family;
 pub use fanout::{DEFAULT_BUFFER, Received, SubscriberStats, Subscription};
 pub use find::{FindError, LAST, find_run};
 pub use follow::{Follow, Followed};

@@ -20,11 +20,11 @@
 
 mod all {
     mod activity;
+    mod atif;
     mod awf;
     mod browser;
-    mod diff;
-    mod atif;
     mod chrome_trace;
+    mod diff;
     mod entries;
     mod flow_studio;
     mod foreign;
@@ -32,10 +32,10 @@ mod all {
     mod join;
     mod kgent;
     mod markdown;
-    mod price;
-    mod receipt;
     mod otlp;
+    mod price;
     mod random_run;
+    mod receipt;
     mod render;
     mod robustness;
     mod structure;

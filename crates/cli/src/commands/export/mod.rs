@@ -2,23 +2,26 @@
 
 mod choice;
 mod progress;
+mod push;
 mod told;
 
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use quipu_event::RunId;
 use quipu_export::{
     Called, Existing, ExportError, ExportOptions, Exporter, Folder, FolderError, LAYOUTS,
     LayoutEntry, Redaction, Told,
 };
-use quipu_journal::SecretMask;
+use quipu_journal::{Layout, SecretMask};
+use quipu_view::Shelf;
 
 use super::collect::since::Since;
 use crate::Context;
 use crate::exit::{Exit, UserError};
 use choice::choose;
 use progress::Progress;
-use told::Summary;
+use told::{Arrival, Summary};
 
 /// Write runs as files for people and for other tools
 ///
@@ -32,7 +35,8 @@ use told::Summary;
     quipu export last --to html --out report\n  \
     quipu export 3f2a 9c98 --to kgent --out audit\n  \
     quipu export --all --since 7d --to parquet --out lake\n  \
-    quipu export last --to markdown --redact secrets --out share")]
+    quipu export last --to markdown --redact secrets --out share\n  \
+    quipu export last --to otlp --push http://localhost:4318")]
 pub(crate) struct Args {
     /// The runs: any unique beginning of an id, or `last` (repeatable)
     #[arg(value_name = "RUN", required_unless_present_any = ["all", "since"])]
@@ -41,8 +45,12 @@ pub(crate) struct Args {
     #[arg(long, value_name = "LAYOUT", value_parser = layouts())]
     to: &'static LayoutEntry,
     /// Write into DIR, which is made if it is not there
-    #[arg(long, value_name = "DIR")]
-    out: PathBuf,
+    #[arg(long, value_name = "DIR", required_unless_present = "push")]
+    out: Option<PathBuf>,
+    /// Send spans to an OTLP endpoint instead: to URL, else to where OTEL_EXPORTER_OTLP_ENDPOINT
+    /// points, else to http://localhost:4318
+    #[arg(long, value_name = "URL", num_args = 0..=1, conflicts_with_all = ["out", "force"])]
+    push: Option<Option<String>>,
     /// Every run in the storage
     #[arg(long, conflicts_with = "runs")]
     all: bool,
@@ -73,31 +81,58 @@ enum Redact {
 pub(crate) fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
     let layout = context.settings.layout();
     let chosen = choose(&layout, &args)?;
-    let existing = if args.force { Existing::Replace } else { Existing::Refuse };
     let options = ExportOptions {
-        out: args.out.clone(),
+        out: args.out.clone().unwrap_or_default(),
         called: if args.no_called { Called::LeftOut } else { Called::Included },
         full: args.full,
     };
     let hides = args.redact.is_some() || args.to.hides_secrets;
     let redaction = hides.then(|| redaction(context));
-    let mut exporter = Exporter::new(&layout, args.to, options, redaction);
-    let mut folder = Folder::staged(&args.out, existing).map_err(told_folder)?;
-    let progress = Progress::new(context, &chosen);
-    let mut summary = Summary::default();
-    for run in &chosen.runs {
-        let told = |told: Told| match told {
-            Told::Bytes(bytes) => progress.read(bytes),
-            Told::Run(run) => summary.add(&layout, run),
-        };
-        exporter.export(run, &mut folder, told).map_err(told_export)?;
-        folder.flush().map_err(told_folder)?;
-    }
-    progress.done();
-    summary.hidden = exporter.hidden();
-    exporter.finish(&mut folder);
+    let work = Work {
+        exporter: Exporter::new(&layout, args.to, options, redaction),
+        progress: Progress::new(context, &chosen),
+        layout: &layout,
+        runs: &chosen.runs,
+    };
+    let Some(out) = &args.out else {
+        return push::push(context, &args, work);
+    };
+    let existing = if args.force { Existing::Replace } else { Existing::Refuse };
+    let mut folder = Folder::staged(out, existing).map_err(told_folder)?;
+    let summary = work.put_on(&mut folder, |folder| folder.flush().map_err(told_folder))?;
     let written = folder.commit().map_err(told_folder)?;
-    summary.tell(context, &args, written)
+    summary.tell(context, &args, &Arrival::Written { out: out.clone(), written })
+}
+
+/// An export that is to be done.
+struct Work<'a> {
+    exporter: Exporter<'a>,
+    progress: Progress,
+    layout: &'a Layout,
+    runs: &'a [RunId],
+}
+
+impl Work<'_> {
+    /// Puts all runs on a shelf, which is asked after each how it is.
+    fn put_on<S: Shelf>(
+        mut self,
+        shelf: &mut S,
+        check: impl Fn(&mut S) -> anyhow::Result<()>,
+    ) -> anyhow::Result<Summary> {
+        let mut summary = Summary::default();
+        for run in self.runs {
+            let told = |told: Told| match told {
+                Told::Bytes(bytes) => self.progress.read(bytes),
+                Told::Run(run) => summary.add(self.layout, run),
+            };
+            self.exporter.export(run, shelf, told).map_err(told_export)?;
+            check(shelf)?;
+        }
+        self.progress.done();
+        summary.hidden = self.exporter.hidden();
+        self.exporter.finish(shelf);
+        Ok(summary)
+    }
 }
 
 /// Returns what hides secrets on the way out.

@@ -1,9 +1,11 @@
 //! What an export came to, told at its end.
 
+use std::fmt;
 use std::io::Write;
+use std::path::PathBuf;
 
 use quipu_event::RunId;
-use quipu_export::{Exported, Written};
+use quipu_export::{Exported, Pushed, Written};
 use quipu_journal::{Damage, DamageKind, Layout};
 use quipu_view::Losses;
 use serde_json::{Value, json};
@@ -14,6 +16,30 @@ use crate::exit::Exit;
 use crate::format::count;
 use crate::format::damage::{DamageCount, is_being_written};
 use crate::format::note::{hint, note};
+use crate::format::visible::visible;
+
+/// Where an export arrived.
+pub(super) enum Arrival {
+    /// In a directory.
+    Written { out: PathBuf, written: Written },
+    /// At an endpoint.
+    Pushed { url: String, pushed: Pushed },
+}
+
+impl fmt::Display for Arrival {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Arrival::Written { out, written } => {
+                let (files, bytes) = (count::of(written.files, "file"), written.bytes);
+                write!(f, "in {}: {files}, {}", out.display(), count::bytes(bytes))
+            }
+            Arrival::Pushed { url, pushed } => {
+                let requests = count::of(pushed.requests, "request");
+                write!(f, "at {url}: {} in {requests}", count::of(pushed.spans, "span"))
+            }
+        }
+    }
+}
 
 /// What an export came to.
 #[derive(Default)]
@@ -47,21 +73,14 @@ impl Summary {
         &self,
         context: &Context,
         args: &Args,
-        written: Written,
+        arrival: &Arrival,
     ) -> anyhow::Result<Exit> {
         if context.screen.json {
-            context.screen.print_json(&self.to_json(args, written))?;
+            context.screen.print_json(&self.to_json(args, arrival))?;
         } else {
             let mut out = context.screen.stdout();
-            let text = format!(
-                "{} as {} in {}: {}, {}",
-                count::of(self.runs.len() as u64, "run"),
-                args.to.name,
-                args.out.display(),
-                count::of(written.files, "file"),
-                count::bytes(written.bytes),
-            );
-            writeln!(out, "{}", crate::format::visible::visible(&text))?;
+            let runs = count::of(self.runs.len() as u64, "run");
+            writeln!(out, "{}", visible(&format!("{runs} as {} {arrival}", args.to.name)))?;
             out.flush()?;
             self.tell_losses(args);
         }
@@ -100,17 +119,28 @@ impl Summary {
         losses
     }
 
-    fn to_json(&self, args: &Args, written: Written) -> Value {
+    fn to_json(&self, args: &Args, arrival: &Arrival) -> Value {
         let runs: Vec<Value> = self.runs.iter().map(Run::to_json).collect();
-        json!({
+        let mut told = json!({
             "layout": args.to.name,
-            "out": args.out,
-            "files": written.files,
-            "bytes": written.bytes,
             "left_out": self.losses().total(),
             "hidden": self.hidden,
             "runs": runs,
-        })
+        });
+        match arrival {
+            Arrival::Written { out, written } => {
+                told["out"] = json!(out);
+                told["files"] = json!(written.files);
+                told["bytes"] = json!(written.bytes);
+            }
+            Arrival::Pushed { url, pushed } => {
+                told["url"] = json!(url);
+                told["requests"] = json!(pushed.requests);
+                told["spans"] = json!(pushed.spans);
+                told["rejected_spans"] = json!(pushed.rejected);
+            }
+        }
+        told
     }
 }
 
