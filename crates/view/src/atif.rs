@@ -87,8 +87,26 @@ impl AtifView {
                 Place::Found
             }
             "session_started" => Place::Found,
+            "subagent_started" => match (fact("agent_id"), fact("tool_id")) {
+                (Some(agent), Some(call)) => self.announce(event, agent, call),
+                _ => Place::None,
+            },
             _ => Place::None,
         }
+    }
+
+    /// Opens the file of a subagent, and refers to it in what came of the call that started it.
+    fn announce(&mut self, event: &Event, agent: &str, call_id: &str) -> Place {
+        let source = format!("subagent:{agent}");
+        if event.source.is_some() || self.subagents.contains_key(source.as_str()) {
+            return Place::None;
+        }
+        let (subagent, reference) = open_subagent(event, &source);
+        if !self.main.refer_from(&event.path, call_id, reference) {
+            return Place::None;
+        }
+        self.subagents.insert(source.into(), subagent);
+        Place::Found
     }
 
     /// Opens the file of a subagent, and refers to it where the main trajectory stands.
@@ -96,17 +114,11 @@ impl AtifView {
         if self.subagents.contains_key(source) {
             return;
         }
+        let (subagent, reference) = open_subagent(event, source);
         let name = source.strip_prefix("subagent:").unwrap_or(source);
-        let path = format!("{}.{}.atif.json", event.run_id, safe_name(name));
-        let id = format!("{}/{source}", event.run_id);
-        let reference = Reference {
-            trajectory_id: Some(id.clone()),
-            session_id: None,
-            trajectory_path: Some(path.clone()),
-        };
         let text = format!("Subagent {name} begins.");
         self.main.refer(event, text, reference, shelf);
-        self.subagents.insert(source.into(), Trajectory::new(path, id));
+        self.subagents.insert(source.into(), subagent);
     }
 }
 
@@ -143,6 +155,19 @@ impl FileView for AtifView {
     fn losses(&self) -> &Losses {
         &self.losses
     }
+}
+
+/// Returns the document of a subagent, and a reference to it.
+fn open_subagent(event: &Event, source: &str) -> (Trajectory, Reference) {
+    let name = source.strip_prefix("subagent:").unwrap_or(source);
+    let path = format!("{}.{}.atif.json", event.run_id, safe_name(name));
+    let id = format!("{}/{source}", event.run_id);
+    let reference = Reference {
+        trajectory_id: Some(id.clone()),
+        session_id: None,
+        trajectory_path: Some(path.clone()),
+    };
+    (Trajectory::new(path, id), reference)
 }
 
 /// A step that runs a command or another run is an action; others only say where actions belong.

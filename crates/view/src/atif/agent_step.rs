@@ -4,7 +4,9 @@ use quipu_event::payload::{Message, TokenCounts, ToolResult};
 use quipu_event::{Event, Json};
 
 use super::content::{self, Spoken};
-use super::wire::{self, CallExtra, Moment, Observation, ResultExtra, Source, Step, StepExtra};
+use super::wire::{
+    self, CallExtra, Moment, Observation, Reference, ResultExtra, Source, Step, StepExtra,
+};
 
 /// A step that may still get calls, answers and counts.
 #[derive(Debug)]
@@ -12,6 +14,8 @@ pub(super) struct AgentStep {
     step: Step,
     tokens: TokenCounts,
     counted: bool,
+    /// Documents of subagents, by the calls that started them and are not answered yet.
+    references: Vec<(String, Reference)>,
 }
 
 impl AgentStep {
@@ -26,13 +30,13 @@ impl AgentStep {
         step.reasoning_content = reasoning;
         step.tool_calls = calls;
         step.extra = StepExtra { message_id, stop_reason, left_out_blocks: left_out, ..step.extra };
-        AgentStep { step, tokens: TokenCounts::default(), counted: false }
+        AgentStep { step, tokens: TokenCounts::default(), counted: false, references: Vec::new() }
     }
 
     /// Begins with an action that nobody announced.
     pub(super) fn silent(event: &Event) -> Self {
         let step = blank(event, Source::Agent, String::new());
-        AgentStep { step, tokens: TokenCounts::default(), counted: false }
+        AgentStep { step, tokens: TokenCounts::default(), counted: false, references: Vec::new() }
     }
 
     /// Begins with an action of the workflow itself, which no model decided on.
@@ -83,8 +87,22 @@ impl AgentStep {
     }
 
     /// Takes what came of a call.
-    pub(super) fn answer(&mut self, result: wire::Result) {
+    pub(super) fn answer(&mut self, mut result: wire::Result) {
+        let own = self.references.extract_if(.., |(call_id, _)| {
+            result.source_call_id.as_deref() == Some(call_id.as_str())
+        });
+        result.subagent_trajectory_ref.extend(own.map(|(_, reference)| reference));
         self.step.observation.get_or_insert_default().results.push(result);
+    }
+
+    /// Takes note of the subagent that a call started.
+    pub(super) fn refer(&mut self, call_id: &str, reference: Reference) {
+        let results = self.step.observation.iter_mut().flat_map(|seen| &mut seen.results);
+        let mut results = results.into_iter();
+        match results.find(|result| result.source_call_id.as_deref() == Some(call_id)) {
+            Some(result) => result.subagent_trajectory_ref.push(reference),
+            None => self.references.push((call_id.to_owned(), reference)),
+        }
     }
 
     /// Tells whether these tokens are those of what was said here.
@@ -105,6 +123,13 @@ impl AgentStep {
 
     /// Returns the step.
     pub(super) fn end(mut self) -> Step {
+        for (call_id, reference) in std::mem::take(&mut self.references) {
+            self.answer(wire::Result {
+                source_call_id: Some(call_id),
+                subagent_trajectory_ref: vec![reference],
+                ..wire::Result::default()
+            });
+        }
         if !self.tokens.is_empty() {
             self.step.metrics = Some(content::metrics(&self.tokens));
         }

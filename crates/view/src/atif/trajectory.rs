@@ -160,6 +160,17 @@ impl Trajectory {
         self.document.put(step, shelf);
     }
 
+    /// Refers to another document in what comes of a call; answers whether that call is at hand.
+    pub(super) fn refer_from(
+        &mut self,
+        path: &StepPath,
+        call_id: &str,
+        reference: Reference,
+    ) -> bool {
+        let step = self.speaking.get_mut(path).filter(|step| step.has_call(call_id));
+        step.map(|step| step.refer(call_id, reference)).is_some()
+    }
+
     /// Begins an action of the workflow itself, which no model decided on.
     pub(super) fn act(
         &mut self,

@@ -59,6 +59,28 @@ fn a_session_is_a_trajectory_with_its_subagent_beside_it() {
 }
 
 #[test]
+fn a_call_that_starts_a_subagent_refers_to_its_trajectory() {
+    let answer =
+        r#"{"type":"tool.result","payload":{"name":"Task","call_id":"t1","output":"done"}}"#;
+    let start = r#"{"type":"system","payload":{"subtype":"subagent_started","agent_id":"x","tool_id":"t1"}}"#;
+    let call = r#"{"type":"tool.call","payload":{"name":"Task","call_id":"t1","input":{}}}"#;
+    let speaks = r#"{"type":"message.assistant","source":"subagent:x","payload":{"blocks":[]}}"#;
+    for lines in
+        [[call, start, answer, speaks], [call, answer, start, speaks], [call, start, speaks, ""]]
+    {
+        let tree = fold(AtifView::new(), &events(&lines.join("\n")));
+        let main = read(&tree, "run.atif.json");
+        assert_eq!(main["steps"].as_array().unwrap().len(), 1);
+        let result = &main["steps"][0]["observation"]["results"][0];
+        assert_eq!(result["source_call_id"], "t1");
+        let path = &result["subagent_trajectory_ref"][0]["trajectory_path"];
+        assert_eq!(path, "run.x.atif.json");
+        check(&main);
+        check(&read(&tree, "run.x.atif.json"));
+    }
+}
+
+#[test]
 fn commands_and_called_runs_are_actions_that_no_model_decided_on() {
     let tree = fold(
         AtifView::new(),
