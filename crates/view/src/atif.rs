@@ -4,6 +4,7 @@
 //! behind them. A subagent is a trajectory in a file of its own that the main one refers to. What
 //! an agent was never told or never said has no place here and is counted.
 
+mod actions;
 mod agent_step;
 mod content;
 mod document;

@@ -5,15 +5,15 @@
 
 use std::collections::BTreeMap;
 
-use quipu_event::payload::{Message, StepCompleted, TokenCounts, ToolCall, ToolResult, Usage};
-use quipu_event::{Event, Json, StepPath};
+use quipu_event::payload::{Message, TokenCounts, ToolCall, ToolResult, Usage};
+use quipu_event::{Event, StepPath};
 
 use super::Place;
 use super::agent_step::{AgentStep, blank, observation, observed};
 use super::content::{self, spoken};
 use super::document::Document;
 use super::identity::Identity;
-use super::wire::{self, FinalMetrics, Reference, ResultExtra, Source};
+use super::wire::{self, FinalMetrics, ResultExtra, Source};
 use crate::files::Shelf;
 
 /// So many agents may be in the middle of a step; the others' steps are written as they are.
@@ -22,13 +22,13 @@ const SIDE_BY_SIDE: usize = 1024;
 /// One document in the making.
 #[derive(Debug, Default)]
 pub(super) struct Trajectory {
-    document: Document,
+    pub(super) document: Document,
     model: Option<String>,
     totals: TokenCounts,
     /// What is going on, by where.
-    speaking: BTreeMap<StepPath, AgentStep>,
+    pub(super) speaking: BTreeMap<StepPath, AgentStep>,
     /// Commands and called runs under way, by where.
-    acting: BTreeMap<StepPath, AgentStep>,
+    pub(super) acting: BTreeMap<StepPath, AgentStep>,
 }
 
 impl Trajectory {
@@ -144,78 +144,6 @@ impl Trajectory {
         self.document.put(step, shelf);
     }
 
-    /// Refers to another document.
-    pub(super) fn refer(
-        &mut self,
-        event: &Event,
-        text: String,
-        reference: Reference,
-        shelf: &mut dyn Shelf,
-    ) {
-        let mut step = blank(event, Source::System, text);
-        step.observation = observation(wire::Result {
-            subagent_trajectory_ref: vec![reference],
-            ..wire::Result::default()
-        });
-        self.document.put(step, shelf);
-    }
-
-    /// Refers to another document in what comes of a call; answers whether that call is at hand.
-    pub(super) fn refer_from(
-        &mut self,
-        path: &StepPath,
-        call_id: &str,
-        reference: Reference,
-    ) -> bool {
-        let step = self.speaking.get_mut(path).filter(|step| step.has_call(call_id));
-        step.map(|step| step.refer(call_id, reference)).is_some()
-    }
-
-    /// Begins an action of the workflow itself, which no model decided on.
-    pub(super) fn act(
-        &mut self,
-        event: &Event,
-        path: StepPath,
-        function: &str,
-        (key, value): (&str, String),
-    ) {
-        let arguments = Json::encode(&BTreeMap::from([(key, value)])).unwrap_or_default();
-        let call_id = format!("{path}#{}", event.seq);
-        let step = AgentStep::dispatched(event, call_id, function, arguments);
-        self.acting.insert(path, step);
-    }
-
-    /// Ends the action at `path`; answers whether there was one.
-    pub(super) fn conclude(
-        &mut self,
-        event: &Event,
-        path: &StepPath,
-        step: &StepCompleted,
-        shelf: &mut dyn Shelf,
-    ) -> bool {
-        self.flush(path, shelf);
-        let Some(mut acting) = self.acting.remove(path) else { return false };
-        let reference = event.child_run_id.as_ref().map(|child| Reference {
-            trajectory_id: Some(child.to_string()),
-            session_id: Some(child.to_string()),
-            trajectory_path: Some(format!("{child}.atif.json")),
-        });
-        acting.answer(wire::Result {
-            source_call_id: acting.first_call(),
-            content: content::outcome_text(step).or_else(|| step.error.clone()),
-            subagent_trajectory_ref: reference.into_iter().collect(),
-            extra: Some(ResultExtra {
-                seq: event.seq,
-                status: step.status.as_ref().map(|status| status.as_str().to_owned()),
-                error: step.error.clone(),
-                duration_ms: step.duration_ms,
-                call_id: None,
-            }),
-        });
-        self.document.put(acting.end(), shelf);
-        true
-    }
-
     /// Writes every step that is still in the making.
     pub(super) fn flush_all(&mut self, shelf: &mut dyn Shelf) {
         let (speaking, acting) =
@@ -252,7 +180,8 @@ impl Trajectory {
         self.document.end(&tail, shelf);
     }
 
-    fn flush(&mut self, path: &StepPath, shelf: &mut dyn Shelf) {
+    /// Writes the step in the making at `path`.
+    pub(super) fn flush(&mut self, path: &StepPath, shelf: &mut dyn Shelf) {
         if let Some(step) = self.speaking.remove(path) {
             self.document.put(step.end(), shelf);
         }
