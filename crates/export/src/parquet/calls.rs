@@ -10,10 +10,16 @@ use super::rows::{Row, json, number, text, time};
 /// So many calls wait for their results; the oldest beyond that are written without.
 const MOST_CALLS: usize = 4096;
 
+/// Which call: its source, its path and its id.
+type Name = (Option<Box<str>>, String, String);
+
+/// A call, and the event that told of it.
+type Called = (Event, Box<ToolCall>);
+
 /// The calls whose results have not come yet.
 #[derive(Debug, Default)]
 pub(super) struct Calls {
-    waiting: BTreeMap<(Option<Box<str>>, String, String), (Event, Box<ToolCall>)>,
+    waiting: BTreeMap<Name, Called>,
 }
 
 impl Calls {
@@ -53,7 +59,7 @@ impl Calls {
     }
 }
 
-fn row(called: Option<(Event, Box<ToolCall>)>, answered: Option<(&Event, &ToolResult)>) -> Row {
+fn row(called: Option<Called>, answered: Option<(&Event, &ToolResult)>) -> Row {
     let (event, call) = called.unzip();
     let (answer, result) = answered.unzip();
     let either = event.as_ref().or(answer);

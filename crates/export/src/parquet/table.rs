@@ -59,7 +59,7 @@ impl Table {
     pub(super) fn new(name: &'static str, schema: &str) -> Self {
         let schema = parse_message_type(schema).expect("the schemas in this crate are sound");
         let schema: TypePtr = Arc::new(schema);
-        let columns = schema.get_fields().iter().map(|field| Column::of(field)).collect();
+        let columns = schema.get_fields().iter().map(Column::of).collect();
         let properties = WriterProperties::builder().set_compression(Compression::SNAPPY);
         let written = Written::default();
         let writer = SerializedFileWriter::new(written.clone(), schema, properties.build().into());

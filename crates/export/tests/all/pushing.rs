@@ -153,9 +153,9 @@ fn settings_come_from_the_command_then_from_the_variables_of_opentelemetry() {
         (None, "http://all:4318/v1/traces"),
     ];
     for (url, expected) in cases {
-        assert_eq!(PushSettings::new(url, &both).unwrap().url, expected);
+        assert_eq!(PushSettings::new(url, both).unwrap().url, expected);
     }
-    let settings = PushSettings::new(None, &both).unwrap();
+    let settings = PushSettings::new(None, both).unwrap();
     let headers = [("authorization", "Bearer x"), ("b", "2")].map(|(k, v)| (k.into(), v.into()));
     assert_eq!(settings.headers, headers);
     assert_eq!((settings.gzip, settings.timeout), (true, Duration::from_millis(50)));
