@@ -124,7 +124,12 @@ impl Strip {
         match item {
             Ok(event) => {
                 let own = self.own.get_or_insert_with(|| event.run_id.clone());
-                self.has_ended = event.kind == Kind::RunCompleted && *own == event.run_id;
+                self.has_ended = match event.kind {
+                    Kind::RunCompleted => *own == event.run_id,
+                    // A note may come behind the end.
+                    Kind::System => self.has_ended,
+                    _ => false,
+                };
                 if self.unwanted > 0 {
                     self.unwanted -= 1;
                     return self.pass();

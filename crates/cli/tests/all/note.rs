@@ -45,7 +45,11 @@ fn a_finished_run_takes_a_note_at_once() {
     assert_eq!(notes[1].1["title"], "More words");
     assert!(!session.dir().join("storage/notes").exists());
     session.ok(&["verify", "r"]);
-    assert!(session.ok(&["ls"]).contains("succeeded"), "a note does not open a run again");
+    // A note does not open a run again.
+    assert!(session.ok(&["ls"]).contains("succeeded"));
+    assert!(session.ok(&["status", "r"]).contains("succeeded"));
+    assert!(session.ok(&["tail", "-f", "r"]).contains("More words"), "and following it ends");
+    assert_eq!(session.quipu(&["resume", "r"]).code, Some(1), "it is complete");
 }
 
 #[test]
@@ -142,8 +146,8 @@ fn what_record_and_exec_write_takes_notes_at_its_end() {
     session.ok(&["verify", run]);
 
     let script = format!(
-        "{{ echo '{{\"type\":\"usage\"}}'; while ! test -s storage/transcripts/p.jsonl; do sleep 0.01; done; \
-         \"{QUIPU}\" note p --title t --text x >&2; }} | \"{QUIPU}\" record --id p"
+        "{{ echo '{{\"type\":\"usage\"}}'; for n in $(seq 1000); do test -s storage/transcripts/p.jsonl && break; sleep 0.01; done; \
+         \"{QUIPU}\" note p --title t --text x >&2; true; }} | \"{QUIPU}\" record --id p --name p"
     );
     let status = session.command("sh").args(["-c", &script]).status().unwrap();
     assert!(status.success());
