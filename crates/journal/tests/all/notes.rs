@@ -22,7 +22,7 @@ fn note(title: &str) -> Note {
 
 /// Returns the titles of the notes in the transcript.
 fn titles(layout: &Layout) -> Vec<String> {
-    let events = Reader::open(&layout.transcript(&run().run_id)).unwrap().map(Result::unwrap);
+    let events = Reader::open(layout.transcript(&run().run_id)).unwrap().map(Result::unwrap);
     let notes = events.filter(|event| event.kind == Kind::System);
     notes
         .filter_map(|event| match event.decode_payload().unwrap() {
@@ -87,7 +87,7 @@ fn a_note_whose_writer_died_before_it_could_be_removed_is_not_recorded_again() {
     leave_note(&layout, &id, &note("new")).unwrap();
     deliver_notes(&layout, &id, Options::default()).unwrap();
     assert_eq!(titles(&layout), ["once", "new"]);
-    let events = Reader::open(&layout.transcript(&id)).unwrap();
+    let events = Reader::open(layout.transcript(&id)).unwrap();
     assert_eq!(events.count(), 4, "the step that was open is still open");
 }
 

@@ -1,5 +1,7 @@
 //! One run from its beginning to its end: the loop between the engine and the world.
 
+mod notes;
+
 use std::collections::{BTreeSet, HashMap};
 use std::future::Future;
 use std::path::Path;
@@ -9,7 +11,7 @@ use std::time::Duration;
 
 use quipu_event::StepPath;
 use quipu_event::payload::DeliverableCheck;
-use quipu_journal::{Mask, Options, Recorder, deliver_notes, take_up_notes};
+use quipu_journal::Recorder;
 use serde_json::json;
 use tokio::sync::mpsc;
 
@@ -358,35 +360,6 @@ impl Drive {
             deliverables,
             usage,
             transcript: self.scribe.transcript().map(Path::to_owned),
-        }
-    }
-
-    /// Records the notes that others left for the run. `transcript` is where notes may stand already.
-    fn take_up_notes(&self, transcript: Option<&Path>) {
-        let Some(layout) = &self.request.world.layout else { return };
-        let taken = take_up_notes(layout, &self.request.run.run_id, transcript, |draft| {
-            if self.scribe.is_sound() {
-                self.scribe.record(draft);
-            }
-            self.scribe.is_sound()
-        });
-        if let Err(cause) = taken {
-            tracing::warn!(%cause, "notes for the run are not taken up");
-        }
-    }
-
-    /// Records the notes of those who found the run still being written, after its last line.
-    fn deliver_late_notes(&self) {
-        let world = &self.request.world;
-        let Some(layout) = world.layout.as_ref().filter(|_| self.scribe.is_sound()) else { return };
-        let options = Options {
-            durability: world.durability,
-            mask: Some(Arc::clone(&world.secrets) as Arc<dyn Mask>),
-            clock: Arc::clone(&world.clock),
-            ..Options::default()
-        };
-        if let Err(cause) = deliver_notes(layout, &self.request.run.run_id, options) {
-            tracing::warn!(%cause, "notes for the run are not taken up");
         }
     }
 
