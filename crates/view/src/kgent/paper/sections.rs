@@ -83,7 +83,7 @@ impl Paper {
         }
         if !self.models.is_empty() {
             let models: Vec<String> = self.models.iter().map(|m| markdown::code(m)).collect();
-            out.push_str(&format!("Models: {}\n\n", models.join(", ")));
+            out.push_str(&format!("Agents and models: {}\n\n", models.join(", ")));
         }
         lines_or(out, "No system prompt was recorded.", self.roles.is_empty(), &|out| {
             out.push_str(&self.roles.join("\n\n"));
