@@ -118,7 +118,7 @@ test-wink: ## Opens debug bundles with WINK's own program; installs it into targ
 		done; \
 	fi; \
 	if [ -x "$$wink" ]; then \
-		QUIPU_WINK="$$wink" $(CARGO) test --package quipu-export --test wink -- --ignored; \
+		QUIPU_WINK="$$wink" $(CARGO) test --workspace --test wink -- --ignored; \
 	else \
 		echo "!! NOT RUN, because WINK could not be installed: its own program on our bundles" >&2; \
 		[ "$$QUIPU_WINK_REQUIRED" != 1 ]; \

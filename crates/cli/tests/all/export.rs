@@ -89,7 +89,7 @@ fn a_layout_that_is_none_is_answered_with_those_there_are() {
     let session = transcripts::session();
     let wrong = session.quipu(&["export", "last", "--to", "word", "--out", "x"]);
     assert_eq!(wrong.code, Some(1));
-    assert!(wrong.stderr.contains("possible values: quipu"), "{}", wrong.stderr);
+    assert!(wrong.stderr.contains("possible values: markdown, html, kgent"), "{}", wrong.stderr);
     let session = with_workflow("name: w\nstates: {initial: t, t: {type: terminal}}\n");
     let wrong = session.quipu(&["run", "w.yaml", "--view", "word=x"]);
     assert_eq!(wrong.code, Some(1));
