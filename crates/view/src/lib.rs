@@ -2,11 +2,14 @@
 //!
 //! A view takes one event after the other and answers with a value. It neither knows nor cares
 //! whether the events come from a file, from a live subscription or from a test, so a live screen
-//! and a replay cannot differ. Some answer with a value: [`tree`], the steps of a run with their
-//! iterations, attempts and child runs, [`summary`], its counts, durations and tokens,
-//! [`entries`], its events as records of a structured log, and [`activity`], what it is doing and
-//! whether a person is waited for. Views whose answer is a tree of files implement [`FileView`]: for
-//! people there are [`markdown`] and [`html`].
+//! and a replay cannot differ.
+//!
+//! Some answer with what a caller shows: [`tree`], the steps of a run with their iterations,
+//! attempts and child runs; [`summary`], its counts, durations and tokens; [`entries`], its events
+//! as records of a structured log; [`activity`], what it is doing and whether a person is waited
+//! for; [`receipt`], what it cost by [`price`]; [`diff`], where two runs part. Others answer with a
+//! tree of files, a [`FileView`] each: for people [`markdown`] and [`html`], for other systems the
+//! layouts of kgent, Flow Studio, WINK, AWF, ATIF, OpenTelemetry and Perfetto.
 //!
 //! # Promises
 //!
