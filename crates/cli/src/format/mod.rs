@@ -3,6 +3,7 @@
 //! Everything here makes text; nothing here prints. Recorded text goes through [`visible`] before
 //! it reaches a terminal, so a hostile transcript cannot drive one.
 
+pub(crate) mod bar;
 pub(crate) mod count;
 pub(crate) mod damage;
 pub(crate) mod entry;

@@ -1,15 +1,15 @@
 //! How far collecting has come: a bar for a person, nothing for anybody else.
 
-use std::io::IsTerminal;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::ProgressBar;
 use quipu_collect::{Observer, SessionReport};
 use quipu_event::RunId;
 
 use super::logs::Logs;
 use crate::Context;
+use crate::format::bar::bar;
 
 /// What the bar shows: files, bytes, rate and time left.
 const SHAPE: &str =
@@ -32,14 +32,7 @@ struct Done {
 
 impl<'a> Progress<'a> {
     pub(super) fn new(context: &'a Context, files: u64, bytes: u64) -> Self {
-        let is_watched = std::io::stderr().is_terminal() && !context.screen.json;
-        let bar = if is_watched { ProgressBar::new(bytes) } else { ProgressBar::hidden() };
-        if is_watched {
-            bar.set_draw_target(ProgressDrawTarget::stderr_with_hz(10));
-        }
-        if let Ok(style) = ProgressStyle::with_template(SHAPE) {
-            bar.set_style(style.progress_chars("█▉ "));
-        }
+        let bar = bar(context.screen, bytes, SHAPE);
         bar.set_message(format!("0/{files}"));
         Progress {
             logs: Logs::new(context),

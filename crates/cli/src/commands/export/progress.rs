@@ -1,11 +1,10 @@
 //! How far an export has come: a bar for a person, nothing for anybody else.
 
-use std::io::IsTerminal;
-
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::ProgressBar;
 
 use super::choice::Choice;
 use crate::Context;
+use crate::format::bar::bar;
 
 /// What the bar shows: bytes, rate and time left.
 const SHAPE: &str = "{bar:28} {bytes}/{total_bytes}  {binary_bytes_per_sec}  {eta} left";
@@ -17,15 +16,7 @@ pub(super) struct Progress {
 
 impl Progress {
     pub(super) fn new(context: &Context, choice: &Choice) -> Self {
-        let is_watched = std::io::stderr().is_terminal() && !context.screen.json;
-        let bar = if is_watched { ProgressBar::new(choice.bytes) } else { ProgressBar::hidden() };
-        if is_watched {
-            bar.set_draw_target(ProgressDrawTarget::stderr_with_hz(10));
-        }
-        if let Ok(style) = ProgressStyle::with_template(SHAPE) {
-            bar.set_style(style.progress_chars("█▉ "));
-        }
-        Progress { bar }
+        Progress { bar: bar(context.screen, choice.bytes, SHAPE) }
     }
 
     pub(super) fn read(&self, bytes: u64) {
