@@ -99,6 +99,8 @@ fn the_demo_is_shown_with_its_file_and_what_to_try_next() {
         "quipu tree last",
         "quipu tail",
         "quipu stats last",
+        "quipu replay last",
+        "quipu export last --to html",
         "quipu verify --all",
         "jq ",
     ] {

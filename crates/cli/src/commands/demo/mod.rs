@@ -78,7 +78,7 @@ fn show(context: &Context, layout: &Layout, run_id: &RunId) -> anyhow::Result<()
     let events = look_at(layout, run_id)?.last.map_or(0, |last| last.seq);
     writeln!(out, "\nrecorded {events} events in {path}\n\ntry next:")?;
     for (command, what) in next_steps(context, layout, run_id) {
-        writeln!(out, "  {command:26}  {what}")?;
+        writeln!(out, "  {command:43}  {what}")?;
     }
     writeln!(out, "\nit is only lines of JSON:\n  jq -r '{JQ_FILTER}' {path}")?;
     out.flush()?;
@@ -96,6 +96,8 @@ fn next_steps(context: &Context, layout: &Layout, run_id: &RunId) -> Vec<(String
         (format!("quipu show {run}{storage}"), "read it as a transcript"),
         (format!("quipu tree {run}{storage}"), "see its steps again"),
         (format!("quipu stats {run}{storage}"), "count tokens, tools and time"),
+        (format!("quipu replay {run}{storage}"), "watch it again, with its own timing"),
+        (format!("quipu export {run} --to html --out report{storage}"), "a page for a browser"),
         (format!("quipu tail {run}{storage}"), "see its end; -f follows one being recorded"),
         (format!("quipu verify --all{storage}"), "check that every run is whole"),
         (format!("quipu run --dry-run {}", file.display()), "see the workflow that was run"),
