@@ -3,11 +3,14 @@
 
 use std::collections::VecDeque;
 
+/// The types of the events that a line alone tells of.
+pub(super) type Kinds = &'static [&'static str];
+
 /// The first and the last lines of many.
 pub(super) struct Bounded {
     room: usize,
     first: Vec<String>,
-    last: VecDeque<(String, Option<&'static str>)>,
+    last: VecDeque<(String, Kinds)>,
     left_out: u64,
 }
 
@@ -17,20 +20,20 @@ impl Bounded {
         Bounded { room, first: Vec::new(), last: VecDeque::new(), left_out: 0 }
     }
 
-    /// Adds a line, told of an event of type `kind`.
+    /// Adds a line, which tells of events of types `kinds`.
     ///
-    /// Returns the type of the line that had to go for it, if that line was told of an event.
-    pub(super) fn add(&mut self, line: String, kind: Option<&'static str>) -> Option<&'static str> {
+    /// Returns the types of the line that had to go for it.
+    pub(super) fn add(&mut self, line: String, kinds: Kinds) -> Kinds {
         if self.first.len() < self.room {
             self.first.push(line);
-            return None;
+            return &[];
         }
-        self.last.push_back((line, kind));
+        self.last.push_back((line, kinds));
         if self.last.len() <= self.room {
-            return None;
+            return &[];
         }
         self.left_out += 1;
-        self.last.pop_front().and_then(|(_, kind)| kind)
+        self.last.pop_front().map_or(&[], |(_, kinds)| kinds)
     }
 
     pub(super) fn is_empty(&self) -> bool {

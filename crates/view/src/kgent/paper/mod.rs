@@ -11,6 +11,7 @@ mod sections;
 
 use std::collections::BTreeMap;
 
+use quipu_event::Timestamp;
 use quipu_event::payload::{Agent, DeliverableCheck, RunStarted, TokenCounts, Usage};
 use serde_json::Value;
 
@@ -51,7 +52,8 @@ struct Tool {
     completed: u64,
     failed: u64,
     blocked: u64,
-    duration_ms: u64,
+    /// How long its calls took, as far as anybody knows.
+    duration_ms: Option<u64>,
 }
 
 impl Paper {
@@ -88,7 +90,7 @@ impl Paper {
             let size = prompt.chars().count();
             let excerpt = markdown::inline(&clip(prompt, 500));
             let line = format!("- {}{excerpt} ({size} characters)", step.unwrap_or_default());
-            self.prompts.add(line, None);
+            self.prompts.add(line, &[]);
         }
         let role = format!("> {}", markdown::inline(&clip(system, 500)));
         if !system.is_empty() && self.roles.len() < 5 && !self.roles.contains(&role) {
@@ -117,7 +119,9 @@ impl Paper {
             "blocked" => tool.blocked += 1,
             _ => tool.completed += 1,
         }
-        tool.duration_ms = tool.duration_ms.saturating_add(duration_ms.unwrap_or(0));
+        if let Some(ms) = duration_ms {
+            tool.duration_ms = Some(tool.duration_ms.unwrap_or(0).saturating_add(ms));
+        }
     }
 
     pub(super) fn touched(&mut self, kind: &str, path: &str) {
@@ -125,7 +129,9 @@ impl Paper {
             "file.read" => self.files[0] += 1,
             "file.written" => {
                 self.files[1] += 1;
-                self.deliverables.written(path);
+                if !path.trim().is_empty() {
+                    self.deliverables.written(path);
+                }
             }
             _ => self.files[2] += 1,
         }
@@ -151,7 +157,8 @@ impl Paper {
         let step = at.step.as_deref().map(|step| format!(" in {}", markdown::code(step)));
         let (what, step) = (markdown::code(what), step.unwrap_or_default());
         let message = markdown::inline(&clip(message, 300));
-        self.failures.add(format!("- {} {word}{step}: {what} {message}", time(at)), None);
+        self.failures
+            .add(format!("- {} {word}{step}: {what} {message}", time_of_day(at.timestamp)), &[]);
     }
 
     fn agent(&mut self, agent: &Agent) {
@@ -174,8 +181,7 @@ fn name_once(names: &mut Vec<String>, name: &str) {
     }
 }
 
-/// Returns the time of day of an event.
-fn time(at: &At) -> String {
-    let text = at.timestamp.to_string();
+fn time_of_day(timestamp: Timestamp) -> String {
+    let text = timestamp.to_string();
     text.get(11..19).unwrap_or(&text).to_owned()
 }

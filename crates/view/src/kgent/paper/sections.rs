@@ -105,7 +105,7 @@ impl Paper {
                     tool.failed,
                     tool.blocked,
                     tool.calls.saturating_sub(ended),
-                    duration(tool.duration_ms),
+                    tool.duration_ms.map_or_else(|| "unknown".to_owned(), duration),
                 ));
             }
             out.push_str("\nEach call: [logs/tools.jsonl](logs/tools.jsonl)\n");

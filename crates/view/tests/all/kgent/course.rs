@@ -1,0 +1,54 @@
+//! What is told of steps, tools and files: their times, their names, and what there is no room for.
+
+use serde_json::json;
+
+use super::{exported, transcript, tree_of};
+use crate::all::transcript::event;
+
+#[test]
+fn what_nobody_measured_or_named_is_neither_zero_nor_empty() {
+    let tree = tree_of(
+        r#"
+{"type":"run.started","payload":{"name":"r","kind":"workflow","cwd":"/w"}}
+{"type":"tool.call","payload":{"name":"Open","call_id":"c1","input":{}}}
+{"type":"tool.result","payload":{"name":"Heard","call_id":"c2","output":"x"}}
+{"type":"file.written","payload":{"bytes":3}}
+"#,
+    );
+    let text = transcript(&tree);
+    assert!(text.contains("| `Open` | 1 | 0 | 0 | 0 | 1 | unknown |"), "{text}");
+    assert!(text.contains("| `Heard` | 1 | 1 | 0 | 0 | 0 | unknown |"), "{text}");
+    assert!(!text.contains("[]("), "{text}");
+}
+
+#[test]
+fn a_step_is_told_with_the_time_it_took_even_if_its_end_does_not_say() {
+    let tree = tree_of(
+        r#"
+{"type":"step.started","path":"a","payload":{"name":"a","kind":"command"}}
+{"type":"system","payload":{"subtype":"x"}}
+{"type":"step.completed","path":"a","payload":{"name":"a","kind":"command","status":"succeeded"}}
+{"type":"step.completed","path":"b","payload":{"name":"b","kind":"command","status":"succeeded"}}
+"#,
+    );
+    let text = transcript(&tree);
+    assert!(text.contains("- 00:00:01 to 00:00:03 `a` (command) succeeded, 2.0 s\n"), "{text}");
+    assert!(text.contains("- 00:00:04 `b` (command) succeeded\n"), "{text}");
+}
+
+#[test]
+fn steps_that_there_is_no_room_for_are_counted_with_their_starts() {
+    let (mut many, mut n) = (Vec::new(), 0);
+    for (path, status) in (0..500).map(|nth| (nth, if nth < 250 { "failed" } else { "skipped" })) {
+        for kind in ["step.started", "step.completed"] {
+            n += 1;
+            let payload = json!({"name": "s", "kind": "command", "status": status});
+            let line = json!({"type": kind, "path": format!("s{path}"), "payload": payload});
+            many.push(event(n, line.as_object().cloned().expect("it is one")));
+        }
+    }
+    let (_, losses) = exported(&many);
+    // Of the hundred lines that have to go, fifty are of failures, which the event log has too.
+    let expected = [("step.completed".to_owned(), 50), ("step.started".to_owned(), 100)];
+    assert_eq!(losses.events, expected.into());
+}
