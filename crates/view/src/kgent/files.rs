@@ -4,6 +4,7 @@
 
 use quipu_event::Kind;
 use quipu_event::payload::FileAccess;
+use serde_json::json;
 
 use super::Run;
 use super::brief::{SUMMARY, sized};
@@ -11,6 +12,7 @@ use super::calls::{Derived, OpenCall};
 use super::ledger::{At, Severity, Told};
 use super::tools::Outcome;
 use super::touched::{Action, Touched};
+use super::wire::Failure;
 use crate::Shelf;
 
 impl Run {
@@ -26,7 +28,10 @@ impl Run {
         let parent = self.calls.touch(call_id, written).filter(|_| !call_id.is_empty());
         let touched =
             Touched { path: file.file.clone(), bytes: file.bytes, sha256: file.sha256.clone() };
-        let told = told_file(kind, &touched, file.reason.as_deref(), call_id, parent.as_deref());
+        let mut told =
+            told_file(kind, &touched, file.reason.as_deref(), call_id, parent.as_deref());
+        // Of a rejection that is only read off a blocked call, that call is among the errors.
+        told.failure = (kind == "file.rejected").then(|| rejection(&told));
         self.tell_file(at, &told, &touched, shelf);
     }
 
@@ -97,7 +102,8 @@ fn told_file(
 ) -> Told {
     let word = kind.strip_prefix("file.").unwrap_or(kind);
     let why = reason.map(|reason| format!(": {reason}")).unwrap_or_default();
-    let told = Told::new(kind, "filesystem", format!("{} {word}{why}", file.path))
+    let name = if file.path.trim().is_empty() { "a file without a name" } else { &file.path };
+    let told = Told::new(kind, "filesystem", format!("{name} {word}{why}"))
         .with("path", sized(&file.path, 4_096))
         .with("bytes", file.bytes)
         .with("sha256", file.sha256.clone())
@@ -105,4 +111,14 @@ fn told_file(
         .correlated(call_id)
         .within(parent);
     if kind == "file.rejected" { told.graded(Severity::Warning) } else { told }
+}
+
+fn rejection(told: &Told) -> Failure {
+    Failure {
+        code: "file_rejected".to_owned(),
+        message: sized(&told.summary, 2_000),
+        category: "sandbox",
+        retryable: false,
+        details: told.data.get("path").map(|path| json!({ "path": path })),
+    }
 }

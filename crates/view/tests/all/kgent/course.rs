@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{exported, transcript, tree_of};
+use super::{exported, lines, transcript, tree_of};
 use crate::all::transcript::event;
 
 #[test]
@@ -34,6 +34,21 @@ fn a_step_is_told_with_the_time_it_took_even_if_its_end_does_not_say() {
     let text = transcript(&tree);
     assert!(text.contains("- 00:00:01 to 00:00:03 `a` (command) succeeded, 2.0 s\n"), "{text}");
     assert!(text.contains("- 00:00:04 `b` (command) succeeded\n"), "{text}");
+}
+
+#[test]
+fn a_file_that_was_refused_is_among_the_errors_once() {
+    let tree = tree_of(
+        r#"
+{"type":"file.rejected","payload":{"file":"/etc/passwd","reason":"outside"}}
+{"type":"tool.call","payload":{"name":"Write","call_id":"c","input":{"path":"x"}}}
+{"type":"tool.result","payload":{"name":"Write","call_id":"c","status":"blocked","error":"no"}}
+"#,
+    );
+    let errors = lines(&tree, "logs/errors.jsonl");
+    let codes: Vec<_> = errors.iter().map(|error| error["code"].clone()).collect();
+    assert_eq!(codes, ["file_rejected", "tool_blocked"]);
+    assert_eq!(errors[0]["details"], json!({"path": "/etc/passwd"}));
 }
 
 #[test]
