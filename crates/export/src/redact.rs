@@ -15,32 +15,49 @@ impl Redaction {
         Redaction { mask, hidden: 0 }
     }
 
-    /// Returns the event without secrets.
+    /// Returns the event without secrets, wherever in it they stood.
+    ///
+    /// Only the ids of runs stay as they are: files are named by them, and other runs name them.
     pub fn apply(&mut self, event: Event) -> Event {
-        let Event { seq, run_id, parent_run_id, timestamp, origin, mut extra, .. } = event;
+        let Event { seq, run_id, parent_run_id, timestamp, mut origin, mut extra, .. } = event;
         let draft = Draft {
-            kind: event.kind,
-            path: event.path,
+            kind: self.without(event.kind.as_str()).map_or(event.kind, |kind| (&*kind).into()),
+            path: self.without(event.path.as_str()).map_or(event.path, |path| (&*path).into()),
             iteration: event.iteration,
             timestamp: Some(timestamp),
             child_run_id: event.child_run_id,
             payload: event.payload,
-            source: event.source,
+            source: event.source.map(|source| self.without(&source).map_or(source, Into::into)),
             origin: None,
             raw: event.raw,
         };
         let (draft, hidden) = self.mask.mask(draft);
         self.hidden += hidden;
-        for (_, value) in &mut extra {
-            if let Some((masked, hidden)) = self.mask.mask_value(value) {
+        for (key, value) in &mut extra {
+            if let Some((masked, hidden)) = self.mask.mask_member(key, value) {
                 *value = masked;
                 self.hidden += hidden;
             }
+            if let Some(masked) = self.without(key) {
+                *key = masked;
+            }
+        }
+        if let Some(origin) = &mut origin
+            && let Some(masked) = self.without(&origin.file)
+        {
+            origin.file = masked;
         }
         let mut event = draft.seal(seq, &RunIdentity { run_id, parent_run_id }, timestamp);
         event.origin = origin;
         event.extra = extra;
         event
+    }
+
+    /// Returns `text` without its secrets; nothing when it has none.
+    fn without(&mut self, text: &str) -> Option<String> {
+        let (masked, hidden) = self.mask.mask_text(text)?;
+        self.hidden += hidden;
+        Some(masked)
     }
 
     /// Returns how many places were hidden so far.

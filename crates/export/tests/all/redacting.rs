@@ -74,6 +74,47 @@ fn redaction_counts_what_it_hides_and_keeps_keys_it_does_not_know() {
     let redacted = redaction.apply(event.clone());
     assert_eq!(redaction.hidden(), 1);
     assert_eq!(redacted.origin, event.origin);
+    assert_eq!((redacted.kind, redacted.path), (event.kind, event.path));
     assert_eq!(redacted.extra[1], event.extra[1]);
     assert!(!redacted.extra[0].1.as_str().contains(KEY));
+}
+
+#[test]
+fn no_layout_shows_a_secret_that_stands_outside_of_a_payload() {
+    let line = |seq: u64, rest: &str| {
+        format!(
+            r#"{{"seq":{seq},"run_id":"r","iteration":0,"timestamp":"2026-01-01T00:00:00Z",{rest}}}"#
+        )
+    };
+    let said = r#""payload":{"blocks":[{"type":"text","text":"Hello."}]}"#;
+    let lines = [
+        line(1, r#""type":"run.started","path":"","payload":{"name":"n","kind":"workflow"}"#),
+        line(2, &format!(r#""type":"step.started","path":"a-{KEY}","payload":{{"name":"a"}}"#)),
+        line(3, &format!(r#""type":"message.assistant","path":"a-{KEY}.b",{said}"#)),
+        line(4, &format!(r#""type":"message.user","path":"","source":"subagent:{KEY}",{said}"#)),
+        line(5, &format!(r#""type":"odd.{KEY}","path":"","payload":{{}}"#)),
+        line(6, &format!(r#""type":"system","path":"","payload":{{}},"x{KEY}":1"#)),
+        line(7, &format!(r#""type":"system","path":"","payload":{{}},"api_key":"{VALUE}s""#)),
+        line(
+            8,
+            &format!(
+                r#""type":"system","path":"","origin":{{"file":"/{KEY}/f","offset":0,"len":1}},"payload":{{}}"#
+            ),
+        ),
+    ];
+    for layout in LAYOUTS {
+        let storage = TestStorage::new();
+        let transcript = storage.layout.transcript(&run_id("r"));
+        std::fs::create_dir_all(transcript.parent().unwrap()).unwrap();
+        std::fs::write(&transcript, lines.join("\n") + "\n").unwrap();
+        let out = storage.dir().join("out");
+        export(&storage, "r", layout.name, &out, Some(Redaction::new(SecretMask::new())));
+        for file in files_below(&out) {
+            let text = String::from_utf8_lossy(&std::fs::read(&file).unwrap()).into_owned();
+            let told = format!("{}{text}", file.display());
+            for secret in [KEY, VALUE] {
+                assert!(!told.contains(secret), "{}: {}", layout.name, file.display());
+            }
+        }
+    }
 }

@@ -90,6 +90,15 @@ impl SecretMask {
         Some((masked, hidden))
     }
 
+    /// As [`mask_value`](Self::mask_value), for the value of `key` in an object.
+    pub fn mask_member(&self, key: &str, value: &Json) -> Option<(Json, u64)> {
+        let is_text = value.as_str().starts_with('"') && value.as_str() != "\"\"";
+        if is_text && self.secret_key.is_match(key) {
+            return Some((Json::encode(&mark("password")).ok()?, 1));
+        }
+        self.mask_value(value)
+    }
+
     fn mask_json(&self, json: &Json, hidden: &mut u64) -> Option<Json> {
         json.rewrite_strings(|place, text| {
             if let StringPlace::ValueOf(key) = place
