@@ -1,17 +1,22 @@
 //! The list of layouts: what each is called, and how a view of it is opened.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use quipu_event::RunId;
 use quipu_view::html::{self, RunCard};
 use quipu_view::markdown::Length;
 use quipu_view::{
     AtifView, AwfView, ChromeTraceView, FileView, FlowStudioView, HtmlView, KgentOptions,
-    KgentView, MarkdownView, OtlpView, Shelf, SpokenContent, Summary, TranscriptView, WinkView,
+    KgentView, MarkdownView, OtlpView, PriceTable, Shelf, SpokenContent, Summary, TranscriptView,
+    WinkView,
 };
 
 use crate::bundle::Bundled;
 use crate::parquet::ParquetView;
+
+/// The file that stands above all runs, in layouts that have such a thing.
+pub(crate) const INDEX: &str = "index.html";
 
 /// All layouts, in the order in which they are listed.
 pub const LAYOUTS: &[LayoutEntry] = &[
@@ -26,10 +31,10 @@ pub const LAYOUTS: &[LayoutEntry] = &[
     LayoutEntry {
         name: "html",
         about: "A self-contained page per run that opens offline, and an index of all",
-        open: |_| Box::new(HtmlView::new()),
+        open: |opening| Box::new(HtmlView::with_prices(Arc::clone(opening.prices))),
         index: Some(|summaries, shelf| {
             let cards: Vec<_> = summaries.iter().filter_map(RunCard::of).collect();
-            shelf.put("index.html", &html::index(&cards));
+            shelf.put(INDEX, &html::index(&cards));
         }),
         ..PLAIN
     },
@@ -133,6 +138,8 @@ pub struct Opening<'a> {
     pub out: &'a Path,
     /// Whether long texts are given whole where a layout would shorten them.
     pub full: bool,
+    /// What models cost, for layouts that tell costs which nobody named.
+    pub prices: &'a Arc<PriceTable>,
 }
 
 impl LayoutEntry {

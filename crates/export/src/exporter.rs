@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use quipu_event::RunId;
 use quipu_journal::{Damage, Layout, ReadProblem, Reader};
-use quipu_view::{Losses, Shelf, Summary};
+use quipu_view::{Losses, PriceTable, Shelf, Summary};
 
 use crate::catalogue::{LayoutEntry, Opening};
 use crate::error::ExportError;
@@ -106,8 +107,12 @@ impl<'a> Exporter<'a> {
         shelf: &mut dyn Shelf,
         tell: &mut dyn FnMut(Told),
     ) -> Result<(Exported, Vec<RunId>), ExportError> {
-        let mut view =
-            self.to.open(&Opening { root, out: &self.options.out, full: self.options.full });
+        let mut view = self.to.open(&Opening {
+            root,
+            out: &self.options.out,
+            full: self.options.full,
+            prices: &self.options.prices,
+        });
         let mut children = Children::default();
         let mut summary = self.to.index.map(|_| Summary::default());
         let mut exported = Exported {
@@ -163,6 +168,8 @@ pub struct ExportOptions {
     pub called: Called,
     /// Whether long texts are given whole where a layout would shorten them.
     pub full: bool,
+    /// What models cost, for layouts that tell costs which nobody named.
+    pub prices: Arc<PriceTable>,
 }
 
 /// Whether the runs that a run calls are exported with it.

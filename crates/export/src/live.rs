@@ -1,15 +1,16 @@
 //! A layout of a run while it is recorded: the same views as an export, fed from growing files.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
 use quipu_event::{Event, RunId};
 use quipu_journal::{Family, Layout};
-use quipu_view::{FileView, Losses, Summary};
+use quipu_view::{FileView, Losses, PriceTable, Summary};
 
-use crate::catalogue::{LayoutEntry, Opening};
+use crate::catalogue::{INDEX, LayoutEntry, Opening};
 use crate::error::ExportError;
 use crate::folder::{Existing, Folder, Written};
 use crate::redact::Redaction;
@@ -32,6 +33,8 @@ pub struct Seen {
     pub written: Written,
     /// What the layout could not carry.
     pub losses: Losses,
+    /// Whether a list of runs was there already and was left as it was, without this run.
+    pub keeps_index: bool,
 }
 
 impl LiveView {
@@ -46,15 +49,18 @@ impl LiveView {
         out: &Path,
         existing: Existing,
         redaction: Option<Redaction>,
+        prices: Arc<PriceTable>,
     ) -> Result<Self, ExportError> {
         let folder = Folder::in_place(out, existing)?;
         let family = Family::new(layout, run);
         let views = Views {
             to,
+            existing,
             root: run.clone(),
             out: out.to_owned(),
             folder,
             redaction,
+            prices,
             runs: Vec::new(),
         };
         let (written, more) = channel();
@@ -87,10 +93,12 @@ impl Drop for LiveView {
 
 struct Views {
     to: &'static LayoutEntry,
+    existing: Existing,
     root: RunId,
     out: PathBuf,
     folder: Folder,
     redaction: Option<Redaction>,
+    prices: Arc<PriceTable>,
     /// In the order in which they began.
     runs: Vec<RunView>,
 }
@@ -116,7 +124,12 @@ impl Views {
     }
 
     fn begin(&mut self, run_id: &RunId) -> usize {
-        let view = self.to.open(&Opening { root: &self.root, out: &self.out, full: false });
+        let view = self.to.open(&Opening {
+            root: &self.root,
+            out: &self.out,
+            full: false,
+            prices: &self.prices,
+        });
         let summary = self.to.index.map(|_| Summary::default());
         self.runs.push(RunView { run_id: run_id.clone(), view, summary });
         self.runs.len() - 1
@@ -132,11 +145,13 @@ impl Views {
             }
             losses.merge(run.view.losses());
         }
-        if let Some(index) = self.to.index {
+        // A list of other runs is not this run's to replace.
+        let keeps_index = self.existing == Existing::Refuse && self.out.join(INDEX).exists();
+        if let Some(index) = self.to.index.filter(|_| !keeps_index) {
             let summaries: Vec<_> = self.runs.into_iter().filter_map(|run| run.summary).collect();
             index(&summaries, &mut self.folder);
         }
-        Ok(Seen { written: self.folder.commit()?, losses })
+        Ok(Seen { written: self.folder.commit()?, losses, keeps_index })
     }
 }
 

@@ -15,7 +15,7 @@ mod mcp;
 pub(crate) mod mcp_serve;
 mod normalize;
 mod note;
-mod receipt;
+pub(crate) mod receipt;
 mod record;
 mod repair;
 mod replay;

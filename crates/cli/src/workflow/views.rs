@@ -2,12 +2,14 @@
 
 use std::path::PathBuf;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use quipu_event::RunId;
 use quipu_export::{Existing, ExportError, LAYOUTS, LayoutEntry, LiveView};
 
 use crate::Context;
 use crate::commands::export::{redaction, told_folder};
+use crate::commands::receipt::prices;
 use crate::exit::chain;
 use crate::format::count;
 use crate::format::note::note;
@@ -55,9 +57,18 @@ impl Views {
         existing: Existing,
     ) -> anyhow::Result<Self> {
         let layout = context.settings.layout();
+        let prices = prices::table(&context.settings, None)?;
         let begin = |wish: &ViewWish| {
             let redaction = wish.layout.hides_secrets.then(|| redaction(context));
-            let view = LiveView::begin(&layout, run, wish.layout, &wish.out, existing, redaction);
+            let view = LiveView::begin(
+                &layout,
+                run,
+                wish.layout,
+                &wish.out,
+                existing,
+                redaction,
+                Arc::clone(&prices),
+            );
             let view = view.map_err(|error| match error {
                 ExportError::Folder(error) => told_folder(error),
                 error => error.into(),
@@ -79,6 +90,12 @@ impl Views {
                         left_out => format!(", {} left out", count::of(left_out, "event")),
                     };
                     note(&format!("{name} view in {out}: {files}{losses}"));
+                    if seen.keeps_index {
+                        note(&format!(
+                            "{out} has a list of other runs, which does not name this one; \
+                             `quipu export --all --to {name} --force --out {out}` lists all"
+                        ));
+                    }
                 }
                 Ok(_) => {}
                 Err(error) => note(&format!(

@@ -1,6 +1,7 @@
 //! Which runs are exported, and what is said of them.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use quipu_event::payload::Status;
 use quipu_event::{Draft, Event, Kind};
@@ -10,6 +11,12 @@ use quipu_export::{
 };
 use quipu_journal::Reader;
 use quipu_testkit::{TestStorage, complete_run, run_completed, run_id, run_started, step_started};
+use quipu_view::PriceTable;
+
+/// The prices that come with Quipu.
+pub(crate) fn prices() -> Arc<PriceTable> {
+    Arc::new(PriceTable::built_in())
+}
 
 /// Exports `run` into `out` and returns what was told.
 pub(crate) fn export(
@@ -20,7 +27,12 @@ pub(crate) fn export(
     redaction: Option<Redaction>,
 ) -> (Vec<Exported>, Written) {
     let to = LayoutEntry::find(to).unwrap();
-    let options = ExportOptions { out: out.to_owned(), called: Called::Included, full: false };
+    let options = ExportOptions {
+        out: out.to_owned(),
+        called: Called::Included,
+        full: false,
+        prices: prices(),
+    };
     let mut exporter = Exporter::new(&storage.layout, to, options, redaction);
     let mut folder = Folder::staged(out, Existing::Refuse).unwrap();
     let mut told = Vec::new();

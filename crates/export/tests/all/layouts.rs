@@ -8,6 +8,8 @@ use quipu_export::{LAYOUTS, LayoutEntry, Opening};
 use quipu_testkit::{TestStorage, complete_run, run_id};
 use quipu_view::{FileTree, Losses};
 
+use crate::exporting::prices;
+
 fn every_type() -> Vec<Event> {
     let storage = TestStorage::new();
     storage.record("r", complete_run(&run_id("child")));
@@ -19,7 +21,9 @@ fn fold<'a>(
     events: impl IntoIterator<Item = &'a Event>,
 ) -> (FileTree, Losses) {
     let root = run_id("r");
-    let mut view = layout.open(&Opening { root: &root, out: Path::new("out"), full: true });
+    let prices = prices();
+    let mut view =
+        layout.open(&Opening { root: &root, out: Path::new("out"), full: true, prices: &prices });
     let mut tree = FileTree::default();
     for event in events {
         view.add(event, &mut tree);

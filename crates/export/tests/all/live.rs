@@ -8,7 +8,7 @@ use quipu_export::{Existing, LAYOUTS, LayoutEntry, LiveView};
 use quipu_testkit::homes::files_below;
 use quipu_testkit::{TestStorage, complete_run, run_completed, run_id, run_started};
 
-use crate::exporting::export;
+use crate::exporting::{export, prices};
 
 fn contents(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let files = files_below(folder).into_iter();
@@ -25,8 +25,15 @@ fn a_view_while_a_run_goes_on_and_an_export_afterwards_are_the_same_files() {
     for layout in LAYOUTS {
         let storage = TestStorage::new();
         let (live, after) = (storage.dir().join("live"), storage.dir().join("after"));
-        let view =
-            LiveView::begin(&storage.layout, &run_id("r"), layout, &live, Existing::Refuse, None);
+        let view = LiveView::begin(
+            &storage.layout,
+            &run_id("r"),
+            layout,
+            &live,
+            Existing::Refuse,
+            None,
+            prices(),
+        );
         let view = view.unwrap();
         let recorder = storage.create("r");
         for draft in complete_run(&run_id("child")) {
@@ -50,10 +57,53 @@ fn a_view_that_cannot_be_written_is_told_and_stops_nobody() {
     let out = storage.dir().join("out");
     std::fs::create_dir_all(out.join("transcripts/r.jsonl")).unwrap();
     let quipu = LayoutEntry::find("quipu").unwrap();
-    let begin =
-        |existing| LiveView::begin(&storage.layout, &run_id("r"), quipu, &out, existing, None);
+    let begin = |existing| {
+        LiveView::begin(&storage.layout, &run_id("r"), quipu, &out, existing, None, prices())
+    };
     let view = begin(Existing::Replace).unwrap();
     storage.record("r", [run_started("r"), run_completed("r", Status::Succeeded)]);
     assert!(view.finish().is_err());
     assert_eq!(storage.events("r").len(), 2);
+}
+
+/// Begins to write pages of `run`.
+fn pages(storage: &TestStorage, run: &str, out: &Path) -> LiveView {
+    let html = LayoutEntry::find("html").unwrap();
+    let (layout, run) = (&storage.layout, run_id(run));
+    LiveView::begin(layout, &run, html, out, Existing::Refuse, None, prices()).unwrap()
+}
+
+#[test]
+fn a_page_shows_a_run_that_goes_on() {
+    let storage = TestStorage::new();
+    let out = storage.dir().join("out");
+    let view = pages(&storage, "r", &out);
+    let recorder = storage.create("r");
+    recorder.record(run_started("a name of its own")).unwrap();
+    let page = out.join("r.html");
+    let is_there =
+        || std::fs::read_to_string(&page).is_ok_and(|page| page.contains("a name of its own"));
+    let begun = std::time::Instant::now();
+    while !is_there() && begun.elapsed().as_secs() < 60 {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    assert!(is_there(), "the page has no event before the run has ended");
+    recorder.record(run_completed("a name of its own", Status::Succeeded)).unwrap();
+    view.finish().unwrap();
+}
+
+#[test]
+fn a_list_of_other_runs_stays_as_it_is() {
+    let storage = TestStorage::new();
+    let out = storage.dir().join("out");
+    let mut lists = Vec::new();
+    for run in ["first", "second"] {
+        let view = pages(&storage, run, &out);
+        storage.record(run, [run_started(run), run_completed(run, Status::Succeeded)]);
+        let seen = view.finish().unwrap();
+        assert_eq!(seen.keeps_index, run == "second");
+        assert!(out.join(format!("{run}.html")).exists());
+        lists.push(std::fs::read(out.join("index.html")).unwrap());
+    }
+    assert_eq!(lists[0], lists[1]);
 }

@@ -10,14 +10,20 @@ mod markup;
 mod row;
 mod seal;
 
+use std::sync::Arc;
+
 use quipu_event::Event;
 
 use crate::files::{FileView, Losses, Shelf};
+use crate::price::PriceTable;
+use crate::receipt::{self, ReceiptBuilder, ReceiptOptions};
 
 pub use index::{RunCard, index};
 
-/// Data is handed over when there is so much of it.
+/// Data stands in elements of about this length, so that a page is read while it is loaded.
 const CHUNK: usize = 256 * 1024;
+
+const CHUNK_END: &str = "</script>\n";
 
 const PAGE: &str = include_str!("page/page.html");
 const STYLE: &str = include_str!("page/page.css");
@@ -37,49 +43,68 @@ const SCRIPT: &str = concat!(
 pub struct HtmlView {
     /// The name of the page, once it has begun.
     file: Option<String>,
-    chunk: String,
+    /// How much stands in the element that is open; 0 when none is.
+    in_chunk: usize,
+    row: String,
+    receipt: Option<ReceiptBuilder>,
     losses: Losses,
 }
 
 impl HtmlView {
-    /// Begins a page.
+    /// Begins a page whose costs are those that providers named.
     pub fn new() -> Self {
         HtmlView::default()
     }
 
-    fn hand_over(&mut self, shelf: &mut dyn Shelf) {
-        if let Some(file) = self.file.as_ref().filter(|_| !self.chunk.is_empty()) {
-            self.chunk.push_str("</script>\n");
-            shelf.append(file, self.chunk.as_bytes());
-        }
-        self.chunk.clear();
+    /// Begins a page whose costs are those of a receipt, priced with `prices` where nobody named
+    /// them.
+    pub fn with_prices(prices: Arc<PriceTable>) -> Self {
+        let receipt = ReceiptBuilder::new(prices, ReceiptOptions::default());
+        HtmlView { receipt: Some(receipt), ..HtmlView::default() }
     }
 }
 
 impl FileView for HtmlView {
+    /// Each event leaves at once: a page of a run that is cut off shows what there was.
     fn add(&mut self, event: &Event, shelf: &mut dyn Shelf) {
-        if self.file.is_none() {
+        let is_first = self.file.is_none();
+        let file = self.file.get_or_insert_with(|| {
             let file = format!("{}.html", event.run_id);
             shelf.append(&file, opening(event).as_bytes());
-            self.file = Some(file);
+            file
+        });
+        self.row.clear();
+        if self.in_chunk == 0 {
+            self.row.push_str("<script type=\"application/json\" class=\"events\">\n");
         }
-        if self.chunk.is_empty() {
-            self.chunk.reserve(CHUNK + CHUNK / 4);
-            self.chunk.push_str("<script type=\"application/json\" class=\"events\">\n");
+        row::write(&mut self.row, event);
+        self.in_chunk += self.row.len();
+        if self.in_chunk >= CHUNK {
+            self.row.push_str(CHUNK_END);
+            self.in_chunk = 0;
         }
-        row::write(&mut self.chunk, event);
-        if self.chunk.len() >= CHUNK {
-            self.hand_over(shelf);
+        shelf.append(file, self.row.as_bytes());
+        if let Some(receipt) = &mut self.receipt {
+            // The first event says which run it is, whatever its type.
+            match is_first || receipt::is_needed(event.kind.as_str()) {
+                true => receipt.add(event),
+                false => receipt.hear_until(event.timestamp),
+            }
         }
     }
 
     fn finish(&mut self, shelf: &mut dyn Shelf) {
-        self.hand_over(shelf);
-        if let Some(file) = &self.file {
-            let end =
-                "<script type=\"application/json\" id=\"end\">true</script>\n</body>\n</html>\n";
-            shelf.append(file, end.as_bytes());
+        let Some(file) = &self.file else { return };
+        let mut end = String::from(if self.in_chunk > 0 { CHUNK_END } else { "" });
+        let receipt = self.receipt.take().and_then(ReceiptBuilder::finish);
+        if let Some(receipt) = receipt.and_then(|receipt| serde_json::to_string(&receipt).ok()) {
+            end.push_str("<script type=\"application/json\" id=\"receipt\">");
+            row::harmless(&mut end, &receipt);
+            end.push_str("</script>\n");
         }
+        end.push_str("<script type=\"application/json\" id=\"end\">true</script>\n");
+        end.push_str("</body>\n</html>\n");
+        shelf.append(file, end.as_bytes());
     }
 
     fn losses(&self) -> &Losses {

@@ -68,7 +68,7 @@ fn string(out: &mut String, text: &str) {
 }
 
 /// Appends JSON with each `<`, which can only stand inside a string, spelled out.
-fn harmless(out: &mut String, json: &str) {
+pub(crate) fn harmless(out: &mut String, json: &str) {
     let mut rest = json;
     while let Some(at) = rest.find('<') {
         out.push_str(&rest[..at]);

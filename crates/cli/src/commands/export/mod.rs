@@ -17,6 +17,7 @@ use quipu_journal::{Layout, SecretMask};
 use quipu_view::Shelf;
 
 use super::collect::since::Since;
+use super::receipt::prices;
 use crate::Context;
 use crate::exit::{Exit, UserError};
 use choice::choose;
@@ -85,6 +86,7 @@ pub(crate) fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
         out: args.out.clone().unwrap_or_default(),
         called: if args.no_called { Called::LeftOut } else { Called::Included },
         full: args.full,
+        prices: prices::table(&context.settings, None)?,
     };
     let hides = args.redact.is_some() || args.to.hides_secrets;
     let redaction = hides.then(|| redaction(context));

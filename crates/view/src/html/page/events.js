@@ -34,7 +34,8 @@ function takeChunk(text) {
   let from = 0;
   while (from < text.length) {
     let to = text.indexOf('\n', from);
-    if (to < 0) to = text.length;
+    // A page that was cut off ends in the middle of a line.
+    if (to < 0) return;
     if (to > from) takeLine(chunk, from, to);
     from = to + 1;
   }

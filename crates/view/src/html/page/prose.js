@@ -4,6 +4,8 @@
 const FOLDED_LINES = 14;
 const FOLDED_LENGTH = 1600;
 const LONG_TEXT = 8000;
+const HUGE_TEXT = 100000;
+const PIECE = 10000;
 
 /** Makes an element with a class and children; strings become texts. */
 function el(tag, className, ...children) {
@@ -63,19 +65,28 @@ function output(text, folds, key, bad) {
   const whole = text.replace(/\n$/, '');
   const cut = cutOf(whole);
   if (cut < 0 || folds.isOpen(key)) {
-    for (let from = 0; from < whole.length || from === 0;) {
-      // A piece that is out of sight costs nothing.
-      let to = whole.indexOf('\n', from + 20000);
-      to = to < 0 ? whole.length : to + 1;
-      pre.append(whole.length > 40000 ? el('span', 'part', whole.slice(from, to)) : whole.slice(from, to));
-      if (to <= from) break;
-      from = to;
-    }
+    appendWhole(pre, whole);
     return cut < 0 ? pre : el('div', '', pre, more('Show less', folds, key));
   }
   pre.append(whole.slice(0, cut).replace(/\n$/, ''));
   const lines = whole.split('\n').length;
   return el('div', '', pre, more(`Show all ${lines > 1 ? count(lines, 'line') + ', ' : ''}${size(whole.length)}`, folds, key));
+}
+
+/** Appends a text of any length. Of a huge one, pieces that are out of sight cost nothing. */
+function appendWhole(parent, text) {
+  if (text.length <= HUGE_TEXT) {
+    parent.append(text);
+    return;
+  }
+  for (let from = 0; from < text.length;) {
+    const line = text.indexOf('\n', from + PIECE);
+    // A line may be longer than a browser can lay out at once.
+    let to = line < 0 || line > from + PIECE * 2 ? Math.min(from + PIECE * 2, text.length) : line + 1;
+    if (/[\ud800-\udbff]/.test(text[to - 1])) to++;
+    parent.append(el('span', 'part', text.slice(from, to)));
+    from = to;
+  }
 }
 
 /** Where a long text is cut; -1 for a text that is not long. */
@@ -101,6 +112,12 @@ function more(label, folds, key) {
 function prose(text, folds, key) {
   const box = el('div', 'text');
   const long = text.length > LONG_TEXT * 1.3 && !folds.isOpen(key);
+  if (!long && text.length > HUGE_TEXT) {
+    box.classList.add('whole');
+    appendWhole(box, text);
+    box.append(more('Show less', folds, key));
+    return box;
+  }
   const lines = (long ? text.slice(0, LONG_TEXT) : text).split(/\r\n|\n|\r/);
   for (let at = 0; at < lines.length;) at = takeProse(box, lines, at);
   if (text.length > LONG_TEXT * 1.3) box.append(more(long ? `Show all ${size(text.length)}` : 'Show less', folds, key));
@@ -122,6 +139,11 @@ function takeProse(box, lines, at) {
     box.append(inline(el('p', 'title'), title[1]));
     return at + 1;
   }
+  if (/^ {0,3}([-*_])( *\1){2,}\s*$/.test(lines[at])) {
+    box.append(el('hr', ''));
+    return at + 1;
+  }
+  if (isTableAt(lines, at)) return takeTable(box, lines, at);
   const bullet = /^\s*([-*+]|\d{1,9}[.)])\s+/;
   const sort = (line) => (!line.trim() || /^\s*(`{3,}|~{3,})|^#{1,6}\s/.test(line) ? 'end' : bullet.test(line) ? 'item' : line.startsWith('>') ? 'quote' : 'plain');
   const kind = sort(lines[at]);
@@ -129,17 +151,46 @@ function takeProse(box, lines, at) {
   while (end < lines.length && (sort(lines[end]) === kind || (kind === 'item' && /^\s{2,}\S/.test(lines[end]) && sort(lines[end]) === 'plain'))) end++;
   const part = lines.slice(at, end);
   if (kind === 'item') {
-    const first = bullet.exec(part[0])[1];
-    const list = el(/\d/.test(first) ? 'ol' : 'ul', '');
-    if (/\d/.test(first)) list.start = parseInt(first, 10);
-    for (const line of part) {
-      const mark = bullet.exec(line);
-      if (mark) list.append(inline(el('li', ''), line.slice(mark[0].length)));
-      else inline(list.lastChild, '\n' + line.trim());
-    }
-    box.append(list);
+    takeList(box, part, bullet);
   } else if (kind === 'quote') box.append(inline(el('blockquote', ''), part.map((line) => line.replace(/^> ?/, '')).join('\n')));
   else box.append(inline(el('p', ''), part.join('\n')));
+  return end;
+}
+
+/** Lists, with those further in inside their items. */
+function takeList(box, lines, bullet) {
+  const around = [];
+  for (const line of lines) {
+    const mark = bullet.exec(line);
+    const inner = around[around.length - 1];
+    if (!mark) {
+      inline(inner.list.lastChild, '\n' + line.trim());
+      continue;
+    }
+    const indent = line.search(/\S/);
+    while (around.length > 1 && indent < around[around.length - 1].indent) around.pop();
+    let level = around[around.length - 1];
+    if (!level || (indent > level.indent + 1 && around.length < 8)) {
+      const first = mark[1];
+      const list = el(/\d/.test(first) ? 'ol' : 'ul', '');
+      if (/\d/.test(first)) list.start = parseInt(first, 10);
+      (level ? level.list.lastChild : box).append(list);
+      around.push(level = { indent, list });
+    }
+    level.list.append(inline(el('li', ''), line.slice(mark[0].length)));
+  }
+}
+
+const cellsOf = (line) => line.trim().replace(/^\||\|$/g, '').split(/(?<!\\)\|/).map((cell) => cell.trim().replaceAll('\\|', '|'));
+const isTableAt = (lines, at) => lines[at].includes('|') && /^\s*\|?(\s*:?-+:?\s*\|)+\s*(:?-+:?)?\s*$/.test((lines[at + 1] || '').slice(0, 2000));
+
+function takeTable(box, lines, at) {
+  const row = (tag, line) => el('tr', '', ...cellsOf(line).map((cell) => inline(el(tag, ''), cell)));
+  const head = row('th', lines[at]);
+  const body = el('tbody', '');
+  let end = at + 2;
+  while (end < lines.length && lines[end].includes('|')) body.append(row('td', lines[end++]));
+  box.append(el('div', 'scroller', el('table', '', el('thead', '', head), body)));
   return end;
 }
 

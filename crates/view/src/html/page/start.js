@@ -6,6 +6,7 @@ const root = document.documentElement;
 let current = 'talk';
 let isDone = false;
 let noticeTimer = 0;
+const MOST_PRINTED = 5000;
 
 const FILTERS = { talk: (row) => TALK.test(row.type), tools: (row) => row.type.startsWith('tool.'), all: () => true, cost: () => false };
 const TABLES = { tools: toolRow, cost: costRow };
@@ -185,5 +186,11 @@ new ResizeObserver(() => {
   }
 }).observe(list);
 addEventListener('hashchange', followHash);
+// Paper cannot be scrolled, so that all rows of the view are drawn for it, up to what a printer can bear.
+addEventListener('beforeprint', () => {
+  place(0, Math.min(shown.length, MOST_PRINTED) - 1);
+  if (shown.length > MOST_PRINTED) box.append(el('p', 'remark printed', `${count(shown.length - MOST_PRINTED, 'more event')} …`));
+});
+addEventListener('afterprint', redrawAll);
 
 load();
