@@ -93,7 +93,7 @@ fn no_layout_shows_a_secret_that_stands_outside_of_a_payload() {
         line(3, &format!(r#""type":"message.assistant","path":"a-{KEY}.b",{said}"#)),
         line(4, &format!(r#""type":"message.user","path":"","source":"subagent:{KEY}",{said}"#)),
         line(5, &format!(r#""type":"odd.{KEY}","path":"","payload":{{}}"#)),
-        line(6, &format!(r#""type":"system","path":"","payload":{{}},"x{KEY}":1"#)),
+        line(6, &format!(r#""type":"system","path":"","payload":{{}},"x-{KEY}":1"#)),
         line(7, &format!(r#""type":"system","path":"","payload":{{}},"api_key":"{VALUE}s""#)),
         line(
             8,
