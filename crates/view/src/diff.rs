@@ -9,6 +9,7 @@ mod compare;
 mod item;
 mod outline;
 mod print;
+mod search;
 mod wire;
 
 pub use compare::{Change, Comparison, Difference, StepPair, compare, compare_all};

@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use quipu_event::RunId;
 use quipu_event::payload::TokenCounts;
 
-use super::align::align;
-use super::item::{Item, What};
+use super::item::Item;
 use super::outline::{GroupKey, Outline};
+use super::search::{Place, Search};
 
 /// One thing that differs.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,6 +20,7 @@ pub struct Difference {
     pub a: Option<Item>,
     /// The thing in the second run.
     pub b: Option<Item>,
+    pub(super) place: Place,
 }
 
 /// How something differs.
@@ -82,7 +83,7 @@ pub struct Comparison {
     /// How long steps took that both runs have.
     pub steps: Vec<StepPair>,
     /// Where in the calling runs it stands, from the outside in.
-    order: Vec<u64>,
+    order: Vec<Place>,
 }
 
 impl Comparison {
@@ -96,8 +97,8 @@ impl Comparison {
         self.differences.first()
     }
 
-    fn first_order(&self) -> Option<Vec<u64>> {
-        let first = place(self.first()?);
+    fn first_order(&self) -> Option<Vec<Place>> {
+        let first = self.first()?.place;
         Some(self.order.iter().copied().chain([first]).collect())
     }
 }
@@ -137,19 +138,18 @@ pub(super) fn earliest(comparisons: &[Comparison]) -> Option<&Comparison> {
 
 /// Compares two runs.
 pub fn compare(a: &Outline, b: &Outline) -> Comparison {
-    let mut differences = Vec::new();
-    let mut same = 0;
+    let mut search = Search::default();
     let in_b: HashMap<&GroupKey, &Vec<Item>> = b.groups.iter().map(|(k, i)| (k, i)).collect();
     let in_a: HashSet<&GroupKey> = a.groups.iter().map(|(key, _)| key).collect();
     let none = Vec::new();
     for (key, items) in &a.groups {
         let others = in_b.get(key).copied().unwrap_or(&none);
-        same += compare_step(key, items, others, &mut differences);
+        search.step(key, items, others);
     }
     for (key, items) in b.groups.iter().filter(|(key, _)| !in_a.contains(key)) {
-        same += compare_step(key, &none, items, &mut differences);
+        search.step(key, &none, items);
     }
-    differences.sort_by_key(place);
+    let (differences, same) = search.finish();
     let status = |outline: &Outline| outline.status.as_ref().map(|s| s.as_str().to_owned());
     Comparison {
         called_at: Vec::new(),
@@ -163,48 +163,6 @@ pub fn compare(a: &Outline, b: &Outline) -> Comparison {
         tools: unequal(&a.tools, &b.tools),
         steps: step_pairs(a, b),
         order: Vec::new(),
-    }
-}
-
-/// Returns how early a difference is: by the first run, else by the second.
-fn place(difference: &Difference) -> u64 {
-    let item = difference.a.as_ref().or(difference.b.as_ref());
-    item.map_or(u64::MAX, |item| item.ordinal)
-}
-
-/// Compares what was said and done in one step. Returns how much was the same.
-fn compare_step(key: &GroupKey, a: &[Item], b: &[Item], out: &mut Vec<Difference>) -> u64 {
-    let prints = |items: &[Item]| items.iter().map(Item::print).collect::<Vec<_>>();
-    let pairs = align(&prints(a), &prints(b));
-    let (mut next_a, mut next_b) = (0, 0);
-    for &(at_a, at_b) in pairs.iter().chain([&(a.len(), b.len())]) {
-        compare_gap(key, &a[next_a..at_a], &b[next_b..at_b], out);
-        (next_a, next_b) = (at_a + 1, at_b + 1);
-    }
-    pairs.len() as u64
-}
-
-/// Pairs what is akin between two places that are the same, in order; the rest is on one side only.
-fn compare_gap(key: &GroupKey, a: &[Item], b: &[Item], out: &mut Vec<Difference>) {
-    let kinds = |items: &[Item]| {
-        items.iter().map(|item| super::print::print(&[item.what.word(), &item.name])).collect()
-    };
-    let (kinds_a, kinds_b): (Vec<u64>, Vec<u64>) = (kinds(a), kinds(b));
-    let pairs = align(&kinds_a, &kinds_b);
-    let mut differ = |change, a: Option<&Item>, b: Option<&Item>| {
-        out.push(Difference { step: key.clone(), change, a: a.cloned(), b: b.cloned() });
-    };
-    let (mut next_a, mut next_b) = (0, 0);
-    for &(at_a, at_b) in pairs.iter().chain([&(a.len(), b.len())]) {
-        a[next_a..at_a].iter().for_each(|item| differ(Change::OnlyA, Some(item), None));
-        b[next_b..at_b].iter().for_each(|item| differ(Change::OnlyB, None, Some(item)));
-        if let (Some(x), Some(y)) = (a.get(at_a), b.get(at_b)) {
-            debug_assert!(x.is_akin(y));
-            let is_outcome = x.what == What::Tool && x.said == y.said;
-            let change = if is_outcome { Change::Outcome } else { Change::Said };
-            differ(change, Some(x), Some(y));
-        }
-        (next_a, next_b) = (at_a + 1, at_b + 1);
     }
 }
 
@@ -233,7 +191,7 @@ fn step_pairs(a: &Outline, b: &Outline) -> Vec<StepPair> {
 struct Call {
     runs: (RunId, RunId),
     at: Vec<String>,
-    order: Vec<u64>,
+    order: Vec<Place>,
 }
 
 fn calls_of(a: &Outline, b: &Outline, comparison: &Comparison) -> Vec<Call> {
@@ -244,7 +202,7 @@ fn calls_of(a: &Outline, b: &Outline, comparison: &Comparison) -> Vec<Call> {
         Call {
             runs: (in_a.clone(), in_b.clone()),
             at: comparison.called_at.iter().chain([&key.path]).cloned().collect(),
-            order: comparison.order.iter().copied().chain([start]).collect(),
+            order: comparison.order.iter().copied().chain([(start, 0)]).collect(),
         }
     };
     both.map(call).collect()

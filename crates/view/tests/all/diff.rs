@@ -38,6 +38,30 @@ const RUN: &str = r#"
 "#;
 
 #[test]
+fn runs_part_first_where_they_do_however_much_the_second_notes_before_that() {
+    let a = r#"
+        {"type":"run.started","payload":{"name":"w","kind":"session"}}
+        {"type":"message.assistant","payload":{"blocks":[{"type":"text","text":"one"}]}}
+        {"type":"message.assistant","payload":{"blocks":[{"type":"text","text":"two"}]}}
+        {"type":"message.assistant","payload":{"blocks":[{"type":"text","text":"three"}]}}
+    "#;
+    let note = "{\"type\":\"system\",\"payload\":{\"subtype\":\"note\"}}\n";
+    let extra =
+        r#"{"type":"message.assistant","payload":{"blocks":[{"type":"text","text":"extra"}]}}"#;
+    let one = r#"{"type":"message.assistant","payload":{"blocks":[{"type":"text","text":"one"}]}}"#;
+    let said = format!("{}{extra}\n{one}", note.repeat(20));
+    let inside = a.replace(one, &said).replace("three", "drei");
+    let step = r#"{"type":"step.started","path":"s","payload":{"kind":"agent"}}"#;
+    let own = format!("{}{step}\n{one}", note.repeat(20));
+    let apart = a.replace(one, &own).replace("three", "drei");
+    for b in [inside, apart] {
+        let comparison = compared(a, &b);
+        let changes: Vec<_> = comparison.differences.iter().map(|found| found.change).collect();
+        assert_eq!(changes, [Change::OnlyB, Change::Said], "{b}");
+    }
+}
+
+#[test]
 fn two_runs_that_did_the_same_do_not_differ() {
     let other = RUN
         .replace("\"t1\"", "\"t99\"")
