@@ -167,3 +167,15 @@ fn two_real_runs_of_one_workflow_do_not_differ() {
     let outcome = session.quipu(&["diff", &first, &second]);
     assert_eq!(outcome.code, Some(0), "{}", outcome.stdout);
 }
+
+#[test]
+fn a_tool_that_was_never_answered_has_no_result() {
+    let session = transcripts::session();
+    let call = r#"{"v":1,"run_id":"ID","seq":1,"timestamp":"2026-06-08T10:00:00Z","type":"tool.call","path":"","payload":{"name":"T","call_id":"1","input":{"n":1}}}"#;
+    let result = r#"{"v":1,"run_id":"ID","seq":2,"timestamp":"2026-06-08T10:00:01Z","type":"tool.result","path":"","payload":{"name":"T","call_id":"1","status":"completed","output":"yes"}}"#;
+    transcripts::put(&session, OTHER_ID, &format!("{call}\n{result}\n").replace("ID", OTHER_ID));
+    transcripts::put(&session, OTHER_LINT, &format!("{call}\n").replace("ID", OTHER_LINT));
+    let shown = session.quipu(&["diff", OTHER_ID, OTHER_LINT]).stdout;
+    assert!(shown.contains("  a    #1  completed: yes\n  b    #1  no result\n"), "{shown}");
+    assert!(shown.contains("    a #1  completed: yes\n    b #1  no result\n"), "{shown}");
+}

@@ -15,6 +15,9 @@ use crate::output::Screen;
 /// How many differences are shown unless all are asked for.
 pub(super) const SHOWN: usize = 30;
 
+/// What is said of a tool that was called and never answered.
+pub(super) const NO_RESULT: &str = "no result";
+
 /// Two runs on their way to a person.
 pub(super) struct Drawing<'a> {
     pub(super) report: &'a Report<'a>,
@@ -197,6 +200,7 @@ fn write_difference(out: &mut dyn Write, difference: &Difference) -> io::Result<
     };
     let said = |item: &Item| match (&item.outcome_excerpt, difference.change) {
         (Some(outcome), Change::Outcome) => one_line(outcome, usize::MAX),
+        (None, Change::Outcome) => NO_RESULT.to_owned(),
         _ => one_line(&item.excerpt, usize::MAX),
     };
     let what = one_line(&what_of(difference), usize::MAX);

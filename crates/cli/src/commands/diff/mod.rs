@@ -6,7 +6,9 @@ mod load;
 use std::io::Write;
 
 use quipu_journal::find_run;
-use quipu_view::diff::{Change, Comparison, Difference, Report, compare_all, first_difference};
+use quipu_view::diff::{
+    Change, Comparison, Difference, Item, Report, compare_all, first_difference,
+};
 
 use crate::Context;
 use crate::exit::{Exit, UserError};
@@ -86,7 +88,8 @@ fn texts_of(
     first: &Difference,
 ) -> anyhow::Result<(String, String)> {
     let outcome = first.change == Change::Outcome;
-    let text = |run, item: Option<&_>| match item {
+    let text = |run, item: Option<&Item>| match item {
+        Some(item) if outcome && item.outcome_seq.is_none() => Ok(drawing::NO_RESULT.to_owned()),
         Some(item) => loader.text_of(run, item, outcome),
         None => Ok(String::new()),
     };
