@@ -62,16 +62,17 @@ pub(super) struct Above {
 impl PriceSheet {
     /// Reads a price list.
     ///
-    /// Fails, with the line, on what is no JSON, on a key that is not known, and on a price or a
-    /// day that is none: a slip in a price list must not become a wrong sum.
+    /// Fails, with the line, on what is no JSON, on a key that is not known, on a price or a day
+    /// that is none, and on an entry that can mean nothing: a slip in a price list must not become
+    /// a wrong sum.
     pub fn parse(text: &str) -> Result<Self, PriceError> {
         let sheet: wire::SheetWire = serde_json::from_str(text).map_err(|error| {
             let whole = error.to_string();
             let message = whole.split(" at line ").next().unwrap_or(&whole).to_owned();
             PriceError { line: error.line().max(1), message }
         })?;
-        let entries = sheet.prices.into_iter().map(Entry::from).collect();
-        Ok(PriceSheet { version: sheet.version, entries })
+        let entries = sheet.prices.into_iter().map(|entry| Entry::from(entry.0)).collect();
+        Ok(PriceSheet { version: sheet.version.0, entries })
     }
 }
 

@@ -91,7 +91,7 @@ impl Pricer {
         &self.table
     }
 
-    /// Returns what `usage` of `model` cost at `moment`; nothing if no list says.
+    /// Returns what `usage` of `model` cost at `moment`; nothing if no list says any of it.
     pub fn quote(&mut self, usage: &Usage, model: &str, moment: Timestamp) -> Option<Quote> {
         if !self.known.contains_key(model) {
             self.known.insert(model.to_owned(), self.table.entries_for(model));
@@ -109,14 +109,19 @@ impl Pricer {
             (usage.cache_read_tokens, rates.cache_read),
             (usage.cache_write_tokens, rates.cache_write),
         ];
+        let mut has_price = false;
         for (tokens, rate) in kinds {
             let tokens = tokens.unwrap_or(0);
             match rate.and_then(|rate| Amount::of_tokens(rate, tokens)) {
-                Some(amount) => quote.amount += amount,
+                Some(amount) => {
+                    quote.amount += amount;
+                    has_price |= tokens > 0;
+                }
                 None => quote.is_partial |= tokens > 0,
             }
         }
-        Some(quote)
+        // A price of nothing that was used is no price of zero.
+        (has_price || !quote.is_partial).then_some(quote)
     }
 }
 

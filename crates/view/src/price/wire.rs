@@ -10,10 +10,10 @@ use super::amount::Amount;
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct SheetWire {
-    pub(super) version: String,
+    pub(super) version: Name,
     #[serde(rename = "currency", default)]
     _currency: Dollars,
-    pub(super) prices: Vec<EntryWire>,
+    pub(super) prices: Vec<SoundEntry>,
 }
 
 #[derive(Deserialize)]
@@ -43,6 +43,47 @@ pub(super) struct AboveWire {
     pub(super) output: Option<Rate>,
     pub(super) cache_read: Option<Rate>,
     pub(super) cache_write: Option<Rate>,
+}
+
+/// What a list calls itself: every figure that it priced names it.
+#[derive(Deserialize)]
+#[serde(try_from = "String")]
+pub(super) struct Name(pub(super) String);
+
+impl TryFrom<String> for Name {
+    type Error = &'static str;
+
+    fn try_from(name: String) -> Result<Self, Self::Error> {
+        match name.trim().is_empty() {
+            true => Err("the version is empty: expected a name for the list"),
+            false => Ok(Name(name)),
+        }
+    }
+}
+
+/// An entry that can mean something.
+#[derive(Deserialize)]
+#[serde(try_from = "EntryWire")]
+pub(super) struct SoundEntry(pub(super) EntryWire);
+
+impl TryFrom<EntryWire> for SoundEntry {
+    type Error = &'static str;
+
+    fn try_from(entry: EntryWire) -> Result<Self, Self::Error> {
+        let rates = [&entry.input, &entry.output, &entry.cache_read, &entry.cache_write];
+        if entry.models.is_empty() || entry.models.iter().any(|name| name.trim().is_empty()) {
+            return Err("no model is named");
+        }
+        // It would hide the prices of the lists behind it.
+        if rates.iter().all(|rate| rate.is_none()) {
+            return Err("no price is named");
+        }
+        let is_backward = |from: &Day| entry.until.as_ref().is_some_and(|until| until.0 <= from.0);
+        if entry.from.as_ref().is_some_and(is_backward) {
+            return Err("it ends before it begins: `until` is not later than `from`");
+        }
+        Ok(SoundEntry(entry))
+    }
 }
 
 /// The one currency that is understood.

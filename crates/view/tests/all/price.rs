@@ -85,6 +85,9 @@ fn prices_of_the_user_win() {
 #[test]
 fn a_model_that_no_list_knows_has_no_price() {
     assert_eq!(quote_of(table(), "m-mini", "2026-01-01", &usage(1, 1)), None);
+    let other_kind = r#"{"version": "v", "prices": [{"models": ["m"], "output": 1}]}"#;
+    let table_of_output = PriceTable::from(PriceSheet::parse(other_kind).unwrap());
+    assert_eq!(quote_of(table_of_output, "m", "2026-01-01", &usage(9, 0)), None);
     let free = quote_of(table(), "free-as-in-beer", "2026-01-01", &usage(9, 9)).unwrap();
     assert_eq!(free.amount.decimal(), "0");
 }
@@ -100,6 +103,15 @@ fn what_is_wrong_with_a_list_is_told_with_its_line() {
         (entry(r#"{"models": ["m"], "input": 0.0000000001}"#), 4, "is no price"),
         (entry(r#"{"models": ["m"], "from": "tomorrow"}"#), 4, "is no day"),
         (entry(r#"{"input": 1}"#), 4, "models"),
+        (entry(r#"{"models": [], "input": 1}"#), 4, "no model"),
+        (entry(r#"{"models": [" "], "input": 1}"#), 4, "no model"),
+        (entry(r#"{"models": ["m"], "note": "soon"}"#), 4, "no price"),
+        (
+            entry(r#"{"models": ["m"], "input": 1, "from": "2026-02-01", "until": "2026-02-01"}"#),
+            4,
+            "before it begins",
+        ),
+        ("{\n\"version\": \" \",\n\"prices\": []}".to_owned(), 3, "version"),
         ("{\n\"version\": 1}".to_owned(), 2, "string"),
         ("{\"version\": \"v\",\n\"currency\": \"EUR\", \"prices\": []}".to_owned(), 2, "EUR"),
         ("not json".to_owned(), 1, "expected"),
