@@ -76,12 +76,7 @@ impl Receipt {
     /// Returns what the run and the runs it called used.
     pub fn with_called(&self) -> Bill {
         let mut total = self.own();
-        for run in &self.called {
-            match &run.receipt {
-                Some(receipt) => total.merge(&receipt.own()),
-                None => total.lack_run(),
-            }
-        }
+        self.called.iter().for_each(|run| total.merge(&run.bill()));
         total
     }
 

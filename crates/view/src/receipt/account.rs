@@ -70,9 +70,13 @@ impl Account {
 
     /// Takes the cost of everything in this place, named apart from every `usage` event.
     pub(super) fn add_bare_cost(&mut self, cost: Amount, day: Day, model: Option<String>) {
-        let mut models = self.items.keys().map(|key| &key.model);
-        let only = models.next().filter(|first| models.all(|model| model == *first)).cloned();
-        let key = PartKey { source: None, model: only.flatten().or(model), day };
+        let mut models = self.items.keys().filter_map(|key| key.model.as_ref());
+        let model = match models.next() {
+            None => model,
+            // Of several, nobody says how much of it is whose.
+            Some(first) => models.all(|other| other == first).then(|| first.clone()),
+        };
+        let key = PartKey { source: None, model, day };
         *self.items.entry(key).or_default().part.cost.reported.get_or_insert_default() += cost;
         self.has_bare_cost = true;
     }

@@ -106,8 +106,4 @@ impl Bill {
     pub fn is_empty(&self) -> bool {
         self.parts.is_empty() && self.lacking_runs == 0
     }
-
-    pub(super) fn lack_run(&mut self) {
-        self.lacking_runs += 1;
-    }
 }

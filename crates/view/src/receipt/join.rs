@@ -6,7 +6,7 @@ use std::collections::{HashSet, VecDeque};
 
 use quipu_event::RunId;
 
-use super::Receipt;
+use super::{Bill, Receipt};
 
 /// A run that was called, directly or by a run that was called.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,6 +19,16 @@ pub struct CalledRun {
     pub run_id: RunId,
     /// What it cost by itself; nothing if there is no such run to be had.
     pub receipt: Option<Receipt>,
+}
+
+impl CalledRun {
+    /// Returns what it used by itself. A run that is not to be had used nobody knows what.
+    pub fn bill(&self) -> Bill {
+        match &self.receipt {
+            Some(receipt) => receipt.own(),
+            None => Bill { lacking_runs: 1, ..Bill::default() },
+        }
+    }
 }
 
 /// Puts the receipts of all runs that were called beside `receipt`.

@@ -145,7 +145,7 @@ struct CalledWire<'a> {
     status: Option<&'a Status>,
     duration_ms: Option<u64>,
     #[serde(flatten)]
-    bill: Option<BillWire>,
+    bill: BillWire,
 }
 
 impl<'a> CalledWire<'a> {
@@ -159,7 +159,7 @@ impl<'a> CalledWire<'a> {
             name: receipt.and_then(|receipt| receipt.name.as_deref()),
             status: receipt.and_then(|receipt| receipt.status.as_ref()),
             duration_ms: receipt.map(|receipt| receipt.duration_ms),
-            bill: receipt.map(|receipt| BillWire::of(&receipt.own())),
+            bill: BillWire::of(&run.bill()),
         }
     }
 }

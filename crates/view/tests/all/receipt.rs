@@ -66,6 +66,9 @@ fn what_is_not_known_is_never_shown_as_zero() {
         r#"{"type":"usage","payload":{"input_tokens":5,"output_tokens":5}}"#,
         r#"{"type":"usage","payload":{"model":"<synthetic>","input_tokens":5,"output_tokens":5}}"#,
         r#"{"type":"usage","payload":{"model":"m"}}"#,
+        r#"{"type":"usage","payload":{"model":"m","input_tokens":"5","output_tokens":5}}"#,
+        r#"{"type":"usage","payload":{"model":["m"]}}"#,
+        r#"{"type":"usage"}"#,
         r#"{"type":"usage","payload":{"model":"m","reasoning_tokens":4}}"#,
         r#"{"type":"usage","payload":{"model":"","cache_write_tokens":4}}"#,
         r#"{"type":"usage","payload":{"model":"strange","output_tokens":5,"cost_usd":-1.5}}"#,
@@ -130,6 +133,32 @@ fn a_session_that_names_its_cost_at_its_end_is_not_priced() {
     // Where usage events name costs, the sum at the end only repeats them.
     let repeated = lines.replace("\"scope\"", "\"cost_usd\":0.125,\"scope\"");
     assert_eq!(told(&cost(&receipt(&repeated))), (Some("0.125".into()), "reported".into()));
+}
+
+#[test]
+fn the_cost_of_a_session_of_several_models_is_laid_to_none_of_them() {
+    let lines = r#"
+        {"type":"run.started","payload":{"name":"s","kind":"session","agent":{"provider":"p","model":"m"}}}
+        {"type":"usage","payload":{"model":"m","input_tokens":5,"output_tokens":5}}
+        {"type":"usage","source":"subagent:1","payload":{"model":"n","input_tokens":5,"output_tokens":5}}
+        {"type":"run.completed","payload":{"status":"succeeded","result":{"cost_usd":0.5}}}
+    "#;
+    let costs = |lines: &str| {
+        let receipt = receipt(lines);
+        let parts = receipt.outside.parts.iter().filter(|(_, part)| part.cost.reported.is_some());
+        parts.map(|(key, _)| key.model.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(costs(lines), [None]);
+    assert_eq!(costs(&lines.replace("\"n\"", "\"m\"")), [Some("m".to_owned())]);
+}
+
+#[test]
+fn a_called_run_that_is_not_to_be_had_cost_nobody_knows_what() {
+    let lines = r#"{"type":"step.started","path":"c","payload":{"kind":"call_workflow"},"child_run_id":"gone"}"#;
+    let receipt = join(receipt(lines), &mut |_| None);
+    let wire = serde_json::to_value(&receipt).expect("a receipt is JSON");
+    let called = &wire["called_runs"][0]["cost"];
+    assert_eq!((&called["usd"], &called["how"]), (&json!(null), &json!(["unknown"])));
 }
 
 #[test]

@@ -106,7 +106,7 @@ impl Drawing<'_> {
         }
         let more = receipt.called.iter().skip(SHOWN_RUNS);
         let mut rest = Bill::default();
-        more.clone().filter_map(|run| run.receipt.as_ref()).for_each(|r| rest.merge(&r.own()));
+        more.clone().for_each(|run| rest.merge(&run.bill()));
         if more.clone().next().is_some() {
             let label = format!("→ {} more", count::of(more.count() as u64, "run"));
             add_bill(&mut grid, About::new(label), &rest);
@@ -183,12 +183,12 @@ impl About {
 /// Adds a row for a bill, and below it one for each who spoke, if there are several.
 fn add_bill(grid: &mut Grid, about: About, bill: &Bill) {
     let speakers = bill.by_speaker();
-    let mut models: Vec<Option<&str>> = speakers.keys().map(|(_, model)| *model).collect();
+    let mut models: Vec<&str> = speakers.keys().filter_map(|(_, model)| *model).collect();
     models.sort_unstable();
     models.dedup();
     let model = match models.as_slice() {
         [] => None,
-        [one] => one.map(str::to_owned),
+        [one] => Some((*one).to_owned()),
         several => Some(count::of(several.len() as u64, "model")),
     };
     grid.add(style::PLAIN, About { model, ..about }.cells(), bill.total());
@@ -205,9 +205,7 @@ fn add_bill(grid: &mut Grid, about: About, bill: &Bill) {
 fn add_called(grid: &mut Grid, run: &CalledRun) {
     let Some(receipt) = &run.receipt else {
         let label = format!("→ run {} is not in this storage", short_id(&run.run_id));
-        let mut unknown = Part::default();
-        unknown.cost.unknown = 1;
-        grid.add(style::ODD, About::new(label).cells(), unknown);
+        grid.add(style::ODD, About::new(label).cells(), run.bill().total());
         return;
     };
     let about = About {

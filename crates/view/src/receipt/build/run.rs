@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use quipu_event::payload::{
     RunCompleted, RunKind, RunStarted, Status, StepCompleted, StepStarted, Usage,
 };
-use quipu_event::{Event, Payload, RunId, StepPath, Timestamp};
+use quipu_event::{Event, Kind, Payload, RunId, StepPath, Timestamp};
 use serde::Deserialize;
 
 use super::ReceiptOptions;
@@ -89,6 +89,8 @@ impl RunBuilder {
             Payload::StepStarted(step) => self.begin_step(event, &step),
             Payload::StepCompleted(step) => self.end_step(event, *step),
             Payload::Usage(usage) => self.count(event, &usage, pricer),
+            // Something was used, and nobody can read how much.
+            _ if event.kind == Kind::Usage => self.count(event, &Usage::default(), pricer),
             _ => {}
         }
     }
