@@ -20,11 +20,30 @@ type Title = (&'static str, bool);
 type Cells = Vec<Option<String>>;
 
 /// How much room a table may take, from the widest to the narrowest.
-const FORMS: [Form; 4] = [
+const FORMS: [Form; 6] = [
     Form { is_short: false, without: &[] },
     Form { is_short: true, without: &[] },
     Form { is_short: true, without: &["KIND", "REASONING"] },
     Form { is_short: true, without: &["KIND", "REASONING", "CACHE WRITTEN", "TIMES", "RUNS"] },
+    Form {
+        is_short: true,
+        without: &["KIND", "REASONING", "CACHE WRITTEN", "TIMES", "RUNS", "ENGINE", "CACHE READ"],
+    },
+    Form {
+        is_short: true,
+        without: &[
+            "KIND",
+            "REASONING",
+            "CACHE WRITTEN",
+            "TIMES",
+            "RUNS",
+            "ENGINE",
+            "CACHE READ",
+            "MODEL",
+            "STATUS",
+            "TIME",
+        ],
+    },
 ];
 
 /// How a table is written.
@@ -168,7 +187,7 @@ fn natural_width(titles: &[Title], rows: &[Cells]) -> usize {
 
 /// Says what the ways mean by which figures were obtained.
 pub(crate) fn legend<'a>(ways: &[How], lists: impl Iterator<Item = &'a str>) -> Vec<String> {
-    let lists: Vec<&str> = lists.collect();
+    let lists: Vec<String> = lists.map(|name| one_line(name, usize::MAX)).collect();
     let meaning = |how: &How| match how {
         How::Reported => "reported: named by the provider".to_owned(),
         How::Priced => {
@@ -208,6 +227,24 @@ mod tests {
         let mut out = Vec::new();
         grid.write(&mut out, width).unwrap();
         String::from_utf8(anstream::adapter::strip_bytes(&out).into_vec()).unwrap()
+    }
+
+    #[test]
+    fn on_a_narrow_terminal_cost_and_how_it_was_obtained_are_what_stays() {
+        let titles = ["STEP", "ENGINE", "MODEL", "STATUS", "TIME"].map(|title| (title, false));
+        let mut grid = Grid::new(&titles);
+        let mut used = Part::default();
+        used.tokens.cache_read_tokens = Some(12_000);
+        used.cost.unknown = 1;
+        let about = ["a", "claude", "claude-opus-4-5", "succeeded", "1.0s"];
+        grid.add(style::PLAIN, about.map(|text| Some(text.to_owned())).to_vec(), used);
+        for (width, title) in [(80, "CACHE READ"), (60, "MODEL"), (30, "OBTAINED")] {
+            let mut out = Vec::new();
+            grid.write(&mut out, width).unwrap();
+            let drawn = String::from_utf8(anstream::adapter::strip_bytes(&out).into_vec()).unwrap();
+            assert!(drawn.lines().all(|line| columns(line) <= width), "{drawn}");
+            assert!(drawn.contains(title) && drawn.contains("unknown  u"), "{drawn}");
+        }
     }
 
     #[test]
