@@ -83,7 +83,7 @@ fn fact(event: &DisplayEvent) -> Option<String> {
         }
         DisplayEvent::ToolResult { at, name, status, .. } if *status != Status::Succeeded => {
             let odd = style::ODD;
-            let told = format!("{odd}⚙ {} {}{odd:#}", plain(name), status.as_str());
+            let told = format!("{odd}⚙ {} {}{odd:#}", tool_name(name), status.as_str());
             Some(within(&at.path, &told))
         }
         DisplayEvent::Retry { at, delay_ms, error } => {
@@ -105,7 +105,12 @@ fn fact(event: &DisplayEvent) -> Option<String> {
 pub(super) fn tool(name: &str, argument: Option<&str>) -> String {
     let purple = style::of_kind("tool.call");
     let argument = argument.map(|argument| one_line(&plain(argument), WIDEST)).unwrap_or_default();
-    format!("{purple}⚙ {}{purple:#}({argument})", plain(name))
+    format!("{purple}⚙ {}{purple:#}({argument})", tool_name(name))
+}
+
+/// Returns a tool's name in one line: who draws over what was drawn counts on that.
+fn tool_name(name: &str) -> String {
+    one_line(&plain(name), WIDEST)
 }
 
 fn end(at: &Occurrence, status: &Status, error: Option<&str>, duration_ms: u64) -> String {

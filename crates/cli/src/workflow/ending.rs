@@ -111,7 +111,7 @@ fn lines(ended: &Ended<'_>, failed: Option<&FailedStep>) -> Vec<String> {
     let mut first = format!(
         "{colour}{}{colour:#} {bold}{}{bold:#} {} in {}",
         standing.sign(),
-        visible(ended.name),
+        one_line(ended.name, usize::MAX),
         standing.word(),
         duration(ended.millis),
     );

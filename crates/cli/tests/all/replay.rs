@@ -388,3 +388,26 @@ fn signals_leave_the_terminal_as_it_was() {
         assert_eq!(played.end(), Some(0), "{signal:?}");
     }
 }
+
+#[test]
+fn a_step_whose_end_names_no_duration_took_from_its_beginning_to_its_end() {
+    let session = Session::new();
+    let id = "66666666-aaaa-4000-8000-000000000001";
+    let line = |seq: u64, second: u64, kind: &str, path: &str, payload: &str| {
+        format!(
+            r#"{{"v":1,"run_id":"{id}","seq":{seq},"timestamp":"2026-06-08T10:00:0{second}Z","type":"{kind}","path":"{path}","payload":{payload}}}"#
+        )
+    };
+    let odd = r#"{"name":"a\nb","call_id":"1","input":{}}"#;
+    let lines = [
+        line(1, 0, "run.started", "", r#"{"name":"odd\nname","kind":"workflow"}"#),
+        line(2, 1, "step.started", "s", r#"{"name":"s","kind":"agent"}"#),
+        line(3, 2, "tool.call", "s", odd),
+        line(4, 6, "step.completed", "s", r#"{"name":"s","status":"succeeded"}"#),
+        line(5, 7, "run.completed", "", r#"{"status":"succeeded"}"#),
+    ];
+    put(&session, id, &(lines.join("\n") + "\n"));
+    let told = session.ok(&["replay", id, "--speed", "max"]);
+    assert!(told.contains("✓ s 5.0s\n"), "{told}");
+    assert_eq!(told.lines().count(), 6, "names with line ends stay in their lines: {told}");
+}

@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 
 use quipu_event::payload::Payload;
-use quipu_event::{Event, Kind, RunId, StepPath};
+use quipu_event::{Event, Kind, RunId, StepPath, Timestamp};
 
 use super::{DisplayEvent, OutputLines, Projector};
 use crate::engine::Occurrence;
@@ -20,6 +20,8 @@ const STREAMS: [&str; 2] = ["stdout", "stderr"];
 pub struct Retelling {
     projector: Projector,
     loops: HashMap<StepPath, Loop>,
+    /// When the steps began that run.
+    begun: HashMap<StepPath, Timestamp>,
     /// The streams that were recorded in pieces, because they were long.
     pieces: HashMap<(StepPath, &'static str), OutputLines>,
 }
@@ -35,13 +37,17 @@ impl Retelling {
     /// Begins to tell the run `run`.
     pub fn new(run: RunId) -> Retelling {
         let projector = Projector::new(run);
-        Retelling { projector, loops: HashMap::new(), pieces: HashMap::new() }
+        let (loops, begun, pieces) = (HashMap::new(), HashMap::new(), HashMap::new());
+        Retelling { projector, loops, begun, pieces }
     }
 
     /// Returns what was to be seen of the next event of the run.
     pub fn tell(&mut self, event: &Event) -> Vec<DisplayEvent> {
         let mut seen = match &event.kind {
-            Kind::StepStarted | Kind::CallWorkflowStarted => self.turns(&event.path),
+            Kind::StepStarted | Kind::CallWorkflowStarted => {
+                self.begun.insert(event.path.clone(), event.timestamp);
+                self.turns(&event.path)
+            }
             Kind::StepCompleted | Kind::CallWorkflowCompleted => {
                 self.loops.remove(&event.path);
                 self.written(event)
@@ -51,7 +57,19 @@ impl Retelling {
             _ => Vec::new(),
         };
         seen.extend(self.projector.project(event));
+        self.time(event, &mut seen);
         seen
+    }
+
+    /// Says how long a step took whose end does not: other writers leave that to the timestamps.
+    fn time(&mut self, event: &Event, seen: &mut [DisplayEvent]) {
+        let Some(DisplayEvent::StepCompleted { duration_ms, .. }) = seen.last_mut() else { return };
+        let Some(began) = self.begun.remove(&event.path) else { return };
+        if let Ok(Payload::StepCompleted(completed)) = event.decode_payload()
+            && completed.duration_ms.is_none()
+        {
+            *duration_ms = event.timestamp.millis_since(began);
+        }
     }
 
     /// Returns which loops around a step went on to the iteration that it is in.

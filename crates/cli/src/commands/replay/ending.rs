@@ -10,7 +10,7 @@ use super::tale::Tale;
 use crate::Context;
 use crate::format::note::{hint, note};
 use crate::format::status::Standing;
-use crate::format::visible::visible;
+use crate::format::visible::one_line;
 use crate::workflow::{Ended, told_end};
 
 /// What the first and the last line of a run say.
@@ -54,7 +54,8 @@ pub(super) fn tell(
 ) -> anyhow::Result<()> {
     let place = tale.place();
     let (seq, last) = (place.seq, facts.last_seq.max(place.seq));
-    if context.screen.json {
+    // Nobody is there to whom the end could be told, or it was not come to.
+    if context.screen.json || tale.watch().is_alone() {
         return Ok(());
     }
     if is_left {
@@ -83,7 +84,8 @@ pub(super) fn tell(
         return Ok(());
     }
     let standing = Standing::of_open(&facts.state);
-    note(&format!("{} has no end yet: {}", visible(&facts.name), standing.word()));
+    let name = if facts.name.is_empty() { "the run" } else { &facts.name };
+    note(&format!("{} has no end yet: {}", one_line(name, usize::MAX), standing.word()));
     if standing == Standing::Running {
         hint("--follow goes on with what is being written");
     }

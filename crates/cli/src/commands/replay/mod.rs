@@ -20,7 +20,7 @@ use quipu_journal::{Layout, find_run};
 use crate::Context;
 use crate::exit::{Exit, UserError};
 use crate::format::style;
-use crate::format::visible::visible;
+use crate::format::visible::one_line;
 use crate::workflow::Watch;
 use ending::Facts;
 use pace::Pace;
@@ -138,7 +138,9 @@ fn announce(context: &Context, layout: &Layout, run: &RunId, facts: &Facts) {
     let (bold, dim) = (style::BOLD, style::DIM);
     let mut out = context.screen.stdout();
     // A reader that went away is noticed with what comes.
-    let _ = writeln!(out, "replay {bold}{run}{bold:#} {}", visible(&facts.name));
+    let name = one_line(&facts.name, usize::MAX);
+    let space = if name.is_empty() { "" } else { " " };
+    let _ = writeln!(out, "replay {bold}{run}{bold:#}{space}{name}");
     let _ = writeln!(out, "{dim}transcript {}{dim:#}", layout.transcript(run).display());
     let _ = out.flush();
 }
