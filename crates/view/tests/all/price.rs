@@ -103,15 +103,6 @@ fn what_is_wrong_with_a_list_is_told_with_its_line() {
         (entry(r#"{"models": ["m"], "input": 0.0000000001}"#), 4, "is no price"),
         (entry(r#"{"models": ["m"], "from": "tomorrow"}"#), 4, "is no day"),
         (entry(r#"{"input": 1}"#), 4, "models"),
-        (entry(r#"{"models": [], "input": 1}"#), 4, "no model"),
-        (entry(r#"{"models": [" "], "input": 1}"#), 4, "no model"),
-        (entry(r#"{"models": ["m"], "note": "soon"}"#), 4, "no price"),
-        (
-            entry(r#"{"models": ["m"], "input": 1, "from": "2026-02-01", "until": "2026-02-01"}"#),
-            4,
-            "before it begins",
-        ),
-        ("{\n\"version\": \" \",\n\"prices\": []}".to_owned(), 3, "version"),
         ("{\n\"version\": 1}".to_owned(), 2, "string"),
         ("{\"version\": \"v\",\n\"currency\": \"EUR\", \"prices\": []}".to_owned(), 2, "EUR"),
         ("not json".to_owned(), 1, "expected"),
@@ -122,6 +113,26 @@ fn what_is_wrong_with_a_list_is_told_with_its_line() {
         assert_eq!(error.line, line, "{text}: {error}");
         assert!(error.message.contains(part), "{text}: {error}");
     }
+}
+
+#[test]
+fn an_entry_that_can_mean_nothing_is_a_slip() {
+    let cases = [
+        (r#"{"models": [], "input": 1}"#, "no model"),
+        (r#"{"models": [" "], "input": 1}"#, "no model"),
+        (r#"{"models": ["m"], "note": "soon"}"#, "no price"),
+        (
+            r#"{"models": ["m"], "input": 1, "from": "2026-02-01", "until": "2026-02-01"}"#,
+            "before it begins",
+        ),
+    ];
+    for (entry, part) in cases {
+        let text = format!("{{\"version\": \"v\", \"prices\": [{entry}]}}");
+        let error = PriceSheet::parse(&text).unwrap_err();
+        assert!(error.message.contains(part), "{text}: {error}");
+    }
+    let nameless = PriceSheet::parse("{\"version\": \" \", \"prices\": []}").unwrap_err();
+    assert!(nameless.message.contains("version"), "{nameless}");
 }
 
 #[test]
