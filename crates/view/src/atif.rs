@@ -65,10 +65,10 @@ impl AtifView {
                 return of.hear(event, message, shelf);
             }
             Payload::Message(message) => of.say(event, message, shelf),
-            Payload::ToolCall(call) => of.call(event, *call),
+            Payload::ToolCall(call) => of.call(event, *call, shelf),
             Payload::ToolResult(result) => of.answer(event, *result, shelf),
             Payload::Usage(usage) => of.count(event, &usage),
-            Payload::StepStarted(step) => return begin_step(of, event, &step),
+            Payload::StepStarted(step) => return begin_step(of, event, &step, shelf),
             Payload::StepCompleted(step) => return end_step(of, event, &step, shelf),
             Payload::Error(error) => of.remark(event, error_text(&error), None, shelf),
             Payload::System(system) => return self.system(event, &system, shelf),
@@ -172,13 +172,19 @@ fn open_subagent(event: &Event, source: &str) -> (Trajectory, Reference) {
 }
 
 /// A step that runs a command or another run is an action; others only say where actions belong.
-fn begin_step(of: &mut Trajectory, event: &Event, step: &StepStarted) -> Place {
+fn begin_step(
+    of: &mut Trajectory,
+    event: &Event,
+    step: &StepStarted,
+    shelf: &mut dyn Shelf,
+) -> Place {
     let path = step_path(event, &step.name);
-    match (command_of(step), &event.child_run_id) {
-        (Some(command), _) => of.act(event, path, "command", ("command", command)),
-        (None, Some(child)) => of.act(event, path, "call_workflow", ("run_id", child.to_string())),
+    let (function, argument) = match (command_of(step), &event.child_run_id) {
+        (Some(command), _) => ("command", ("command", command)),
+        (None, Some(child)) => ("call_workflow", ("run_id", child.to_string())),
         (None, None) => return Place::None,
-    }
+    };
+    of.act(event, path, function, argument, shelf);
     Place::Found
 }
 

@@ -46,11 +46,14 @@ impl Trajectory {
         path: StepPath,
         function: &str,
         (key, value): (&str, String),
+        shelf: &mut dyn Shelf,
     ) {
         let arguments = Json::encode(&BTreeMap::from([(key, value)])).unwrap_or_default();
         let call_id = format!("{path}#{}", event.seq);
         let step = AgentStep::dispatched(event, call_id, function, arguments);
-        self.acting.insert(path, step);
+        if let Some(never_ended) = self.acting.insert(path, step) {
+            self.document.put(never_ended.end(), shelf);
+        }
     }
 
     /// Ends the action at `path`; answers whether there was one.

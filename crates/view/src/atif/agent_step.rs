@@ -8,6 +8,11 @@ use super::wire::{
     self, CallExtra, Moment, Observation, Reference, ResultExtra, Source, Step, StepExtra,
 };
 
+/// A step takes no more calls than this …
+const MOST_CALLS: usize = 256;
+/// … and none when what it asked for and was told has become so long.
+const MOST_BYTES: usize = 4 * 1024 * 1024;
+
 /// A step that may still get calls, answers and counts.
 #[derive(Debug)]
 pub(super) struct AgentStep {
@@ -78,6 +83,16 @@ impl AgentStep {
     /// Tells whether it made this call.
     pub(super) fn has_call(&self, call_id: &str) -> bool {
         self.step.tool_calls.iter().any(|call| call.tool_call_id == call_id)
+    }
+
+    /// Tells whether a further call belongs into a step of its own, for this one would never end.
+    pub(super) fn is_full(&self) -> bool {
+        let calls = &self.step.tool_calls;
+        let asked: usize = calls.iter().map(|call| call.arguments.as_str().len()).sum();
+        let results = self.step.observation.iter().flat_map(|seen| &seen.results);
+        let told: usize =
+            results.filter_map(|result| result.content.as_ref()).map(String::len).sum();
+        calls.len() >= MOST_CALLS || asked + told >= MOST_BYTES
     }
 
     /// Tells whether it knows what came of this call.

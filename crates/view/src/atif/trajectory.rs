@@ -101,7 +101,11 @@ impl Trajectory {
     }
 
     /// Takes a call.
-    pub(super) fn call(&mut self, event: &Event, call: ToolCall) {
+    pub(super) fn call(&mut self, event: &Event, call: ToolCall, shelf: &mut dyn Shelf) {
+        let begun = self.speaking.get(&event.path);
+        if begun.is_some_and(|step| step.is_full() && !step.has_call(&call.call_id)) {
+            self.flush(&event.path, shelf);
+        }
         let step = self.speaking.entry(event.path.clone());
         step.or_insert_with(|| AgentStep::silent(event)).call(event, call);
     }

@@ -1,6 +1,7 @@
 //! Tool calls that wait for their answers, and the one line that a call and its answer become.
 //!
-//! An answer decides when its line is written. A call without one is written when its step ends.
+//! An answer decides when its line is written. A call without one is written when its step ends, or
+//! when too many wait.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -13,6 +14,9 @@ use super::wire::{Tool, Verbatim, line};
 
 /// Tools whose answer is what a file holds.
 const READERS: [&str; 3] = ["Read", "read_file", "read"];
+
+/// So many calls wait for an answer; the oldest beyond that is written without one.
+const MOST_OPEN: usize = 1024;
 
 /// The calls of one execution that have no answer yet.
 #[derive(Debug, Default)]
@@ -38,14 +42,8 @@ pub(super) struct Answer {
 }
 
 impl Calls {
-    /// Notes a call; returns the line of one that had the same id and was never answered.
-    pub(super) fn call(
-        &mut self,
-        id: &str,
-        name: &str,
-        input: &Json,
-        at: Timestamp,
-    ) -> Option<Vec<u8>> {
+    /// Notes a call; returns the lines of those that give way to it and were never answered.
+    pub(super) fn call(&mut self, id: &str, name: &str, input: &Json, at: Timestamp) -> Vec<u8> {
         if !self.has_events {
             // What a message announced so far comes as events from here on.
             self.has_events = true;
@@ -55,10 +53,19 @@ impl Calls {
     }
 
     /// Notes a call that only a message tells of; without effect where calls have events.
-    pub(super) fn announce(&mut self, id: &str, name: &str, input: &Json, at: Timestamp) {
-        if !self.has_events && !self.open.contains_key(id) {
-            self.note(id, name, input, at);
+    ///
+    /// Returns the line of a call that gives way to it.
+    pub(super) fn announce(
+        &mut self,
+        id: &str,
+        name: &str,
+        input: &Json,
+        at: Timestamp,
+    ) -> Vec<u8> {
+        if self.has_events || self.open.contains_key(id) {
+            return Vec::new();
         }
+        self.note(id, name, input, at)
     }
 
     /// Returns the line of a call that is answered now.
@@ -99,11 +106,21 @@ impl Calls {
         left.iter().flat_map(OpenCall::unanswered).collect()
     }
 
-    fn note(&mut self, id: &str, name: &str, input: &Json, at: Timestamp) -> Option<Vec<u8>> {
+    fn note(&mut self, id: &str, name: &str, input: &Json, at: Timestamp) -> Vec<u8> {
         self.made += 1;
         let (name, input) = (name.to_owned(), input.clone());
         let call = OpenCall { order: self.made, at, name, input };
-        self.open.insert(id.to_owned(), call).map(|call| call.unanswered())
+        let same = self.open.insert(id.to_owned(), call);
+        let leaving = same.or_else(|| self.oldest_of_too_many());
+        leaving.map(|call| call.unanswered()).unwrap_or_default()
+    }
+
+    fn oldest_of_too_many(&mut self) -> Option<OpenCall> {
+        if self.open.len() <= MOST_OPEN {
+            return None;
+        }
+        let oldest = self.open.iter().min_by_key(|(_, call)| call.order)?.0.clone();
+        self.open.remove(&oldest)
     }
 }
 
@@ -153,4 +170,20 @@ fn object(input: &Json) -> Cow<'_, str> {
         return format!("{{\"input\":{}}}", serde_json::Value::from(text.as_ref())).into();
     }
     if input.is_object() { text } else { format!("{{\"input\":{text}}}").into() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls_beyond_what_can_wait_are_written_in_their_order() {
+        let mut calls = Calls::default();
+        let at = Timestamp::from_micros(0);
+        let mut call = |n: usize| calls.call(&n.to_string(), &format!("T{n}"), &Json::null(), at);
+        assert!((0..MOST_OPEN).all(|n| call(n).is_empty()));
+        let given_up = String::from_utf8(call(MOST_OPEN)).unwrap();
+        assert!(given_up.contains("\"T0\""), "{given_up}");
+        assert_eq!(calls.open.len(), MOST_OPEN);
+    }
 }

@@ -40,7 +40,8 @@ impl Telling {
         for block in &message.blocks {
             match &block.content {
                 BlockContent::ToolUse { tool_name, tool_id, tool_input } => {
-                    execution.calls.announce(tool_id, tool_name, tool_input, event.timestamp);
+                    let at = event.timestamp;
+                    lines.extend(execution.calls.announce(tool_id, tool_name, tool_input, at));
                 }
                 BlockContent::ToolResult { tool_id, tool_content, is_error } => {
                     let is_error = is_error.unwrap_or(false);
@@ -73,7 +74,7 @@ impl Telling {
         execution.tool_calls += 1;
         let ToolCall { call_id, name, input, .. } = call;
         let unanswered = execution.calls.call(call_id, name, input, event.timestamp);
-        self.append(event, &unanswered.unwrap_or_default(), shelf);
+        self.append(event, &unanswered, shelf);
         let input = text_of(input);
         let payload = json!({
             "tool": name, "input": cut(&input, MOST_OF_TOOL), "tool_use_id": call_id,

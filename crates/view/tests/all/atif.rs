@@ -25,6 +25,29 @@ fn read(tree: &FileTree, path: &str) -> Value {
 }
 
 #[test]
+fn calls_that_nobody_speaks_between_leave_while_the_run_goes_on() {
+    let calls: String = (0..600)
+        .map(|n| format!("{{\"type\":\"tool.call\",\"payload\":{{\"name\":\"A\",\"call_id\":\"{n}\",\"input\":{{}}}}}}\n"))
+        .collect();
+    let mut view = AtifView::new();
+    let mut tree = FileTree::default();
+    events(&calls).iter().for_each(|event| view.add(event, &mut tree));
+    assert!(tree.text("run.atif.json").is_some_and(|text| text.contains("\"511\"")));
+    view.finish(&mut tree);
+    let main = read(&tree, "run.atif.json");
+    let made = |step: &Value| step["tool_calls"].as_array().unwrap().len();
+    let steps: Vec<_> = main["steps"].as_array().unwrap().iter().map(made).collect();
+    assert_eq!(steps, [256, 256, 88]);
+}
+
+#[test]
+fn a_command_that_begins_again_without_an_end_is_kept() {
+    let begin = r#"{"type":"step.started","path":"a","payload":{"name":"a","kind":"command","blocks":[{"type":"command","command":"ls"}]}}"#;
+    let tree = fold(AtifView::new(), &events(&format!("{begin}\n{begin}\n")));
+    assert_eq!(read(&tree, "run.atif.json")["steps"].as_array().unwrap().len(), 2);
+}
+
+#[test]
 fn a_session_is_a_trajectory_with_its_subagent_beside_it() {
     let tree = fold(AtifView::new(), &events(SESSION));
     let main = read(&tree, "run.atif.json");
