@@ -66,7 +66,9 @@ fn row(called: Option<Called>, answered: Option<(&Event, &ToolResult)>) -> Row {
     let name = call.as_ref().map(|call| call.name.as_str()).filter(|name| !name.is_empty());
     let fidelity = call.as_ref().map(|call| &call.fidelity).or(result.map(|made| &made.fidelity));
     let call_id = call.as_ref().map(|call| &call.call_id).or(result.map(|made| &made.call_id));
-    let input = call.as_ref().map(|call| &call.input).or(result.map(|made| &made.input));
+    // A result seldom repeats the input, and what is not known is no value.
+    let repeated = result.map(|made| &made.input).filter(|input| !input.is_null());
+    let input = call.as_ref().map(|call| &call.input).or(repeated);
     vec![
         text(either.map(|event| event.run_id.as_str())),
         number(event.as_ref().map(|event| event.seq)),

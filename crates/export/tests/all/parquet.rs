@@ -75,13 +75,17 @@ fn calls_stand_beside_their_results_and_unknown_numbers_are_null() {
         r#"{"type":"tool.call","payload":{"name":"Grep","call_id":"2","input":{}}}"#,
         r#"{"type":"tool.result","payload":{"name":"Read","call_id":"1","output":"x","status":"completed","duration_ms":5}}"#,
         r#"{"type":"usage","payload":{"output_tokens":3,"cost_usd":0.5}}"#,
+        r#"{"type":"tool.result","payload":{"name":"Late","call_id":"3","output":null,"status":"failed"}}"#,
     ];
     let (tree, _) = fold(&events(&lines));
     let calls = rows(&tree, "tool_calls/r.parquet");
-    assert_eq!(calls.len(), 2);
+    assert_eq!(calls.len(), 3);
     assert_eq!((text(&calls[0]["name"]), text(&calls[0]["output"])), ("Read", "\"x\""));
     assert_eq!((&calls[0]["seq"], &calls[0]["result_seq"]), (&Field::Long(3), &Field::Long(5)));
-    assert_eq!((text(&calls[1]["name"]), &calls[1]["result_seq"]), ("Grep", &Field::Null));
+    let unasked = &calls[1];
+    assert_eq!((text(&unasked["name"]), &unasked["seq"]), ("Late", &Field::Null));
+    assert_eq!((&unasked["input"], text(&unasked["output"])), (&Field::Null, "null"));
+    assert_eq!((text(&calls[2]["name"]), &calls[2]["result_seq"]), ("Grep", &Field::Null));
     let usage = rows(&tree, "usage/r.parquet");
     assert_eq!(
         (&usage[0]["input_tokens"], &usage[0]["cost_usd"]),
@@ -90,7 +94,7 @@ fn calls_stand_beside_their_results_and_unknown_numbers_are_null() {
     let blocks = rows(&tree, "messages/r.parquet");
     assert_eq!((text(&blocks[0]["text"]), text(&blocks[1]["content"])), ("a", "{\"f\":1}"));
     let run = &rows(&tree, "runs/r.parquet")[0];
-    assert_eq!((text(&run["provider"]), &run["events"]), ("claude", &Field::Long(6)));
+    assert_eq!((text(&run["provider"]), &run["events"]), ("claude", &Field::Long(7)));
     assert_eq!((&run["output_tokens"], &run["status"]), (&Field::Long(3), &Field::Null));
 }
 
