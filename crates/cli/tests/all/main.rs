@@ -53,6 +53,8 @@ mod normalize;
 mod note;
 /// Plugins in the settings: known, and started only when a step needs them.
 mod plugins;
+/// Spans sent to an endpoint.
+mod push;
 /// Real workflow files, where they are at hand, run to their ends.
 mod real_workflows;
 /// What a run cost, step by step.

@@ -6,8 +6,9 @@ use std::time::Duration;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use reqwest::header::{
-    CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER,
+    CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION, RETRY_AFTER,
 };
+use reqwest::redirect::Policy;
 use reqwest::{Client, Response, StatusCode};
 use serde::Deserialize;
 
@@ -46,7 +47,11 @@ impl Poster {
     pub(super) fn new(settings: PushSettings) -> Result<Self, PushError> {
         // Another part of the program may have chosen already; any choice will do.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let named = || Client::builder().user_agent(concat!("quipu/", env!("CARGO_PKG_VERSION")));
+        // A redirected post becomes a get, and a page that answers it has taken nothing.
+        let named = || {
+            let client = Client::builder().redirect(Policy::none());
+            client.user_agent(concat!("quipu/", env!("CARGO_PKG_VERSION")))
+        };
         // A machine without certificates can still talk to its own services in the clear.
         let client = named().build().or_else(|_| named().tls_certs_only([]).build());
         let client = client.map_err(PushError::Client)?;
@@ -74,8 +79,8 @@ impl Poster {
     }
 
     async fn attempt(&self, body: Vec<u8>, attempts: u32) -> Attempt {
-        let url = self.settings.url.clone();
-        let request = self.client.post(&url).headers(self.headers.clone());
+        let url = self.settings.shown_url();
+        let request = self.client.post(&self.settings.url).headers(self.headers.clone());
         let sent = request.timeout(self.settings.timeout).body(body).send().await;
         let response = match sent {
             Ok(response) => response,
@@ -85,6 +90,9 @@ impl Poster {
         };
         let status = response.status();
         let asked = pause_asked_for(&response);
+        if let Some(to) = redirected_to(&response) {
+            return Attempt::Failed(PushError::Redirected { url, to });
+        }
         let body = read(response).await;
         if status.is_success() {
             return Attempt::Taken(answer(&body));
@@ -132,6 +140,12 @@ fn compressed(request: &[u8]) -> Vec<u8> {
 fn pause_asked_for(response: &Response) -> Option<Duration> {
     let seconds = response.headers().get(RETRY_AFTER)?.to_str().ok()?.trim().parse().ok()?;
     Some(Duration::from_secs(seconds))
+}
+
+/// Returns where the endpoint sends whoever asks, if it does.
+fn redirected_to(response: &Response) -> Option<String> {
+    let to = response.headers().get(LOCATION).filter(|_| response.status().is_redirection())?;
+    Some(String::from_utf8_lossy(to.as_bytes()).into_owned())
 }
 
 /// Reads the beginning of an answer; one that breaks off was an answer all the same.

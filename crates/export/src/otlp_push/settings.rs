@@ -60,6 +60,14 @@ pub enum PushError {
         /// The beginning of its answer.
         body: String,
     },
+    /// The endpoint is somewhere else.
+    #[error("{url} sends whoever posts there to {to}")]
+    Redirected {
+        /// The endpoint.
+        url: String,
+        /// Where it points.
+        to: String,
+    },
     /// The thread that posts is gone.
     #[error("pushing stopped without an answer")]
     Died,
@@ -89,7 +97,11 @@ impl PushSettings {
                 below(base.as_deref().unwrap_or("http://localhost:4318"))
             }
         };
-        reqwest::Url::parse(&url).map_err(|_| wrong("the endpoint", &url, "an address"))?;
+        let parsed = reqwest::Url::parse(&url).ok();
+        if !parsed.is_some_and(|url| matches!(url.scheme(), "http" | "https")) {
+            let expected = "an address that begins with http:// or https://";
+            return Err(wrong("the endpoint", &without_password(&url), expected));
+        }
         let headers = either("HEADERS").map_or(Ok(Vec::new()), |(name, text)| {
             headers(&text).ok_or_else(|| wrong(&name, "…", "a list such as key=value,key=value"))
         })?;
@@ -105,10 +117,23 @@ impl PushSettings {
         let timeout = Duration::from_millis(timeout);
         Ok(PushSettings { url, headers, gzip, timeout, attempts: 6, pause: Duration::from_secs(1) })
     }
+
+    /// Returns the address as it may be shown: without a password.
+    pub fn shown_url(&self) -> String {
+        without_password(&self.url)
+    }
 }
 
 fn wrong(name: &str, value: &str, expected: &'static str) -> PushError {
     PushError::Setting { name: name.to_owned(), value: value.to_owned(), expected }
+}
+
+fn without_password(url: &str) -> String {
+    let Ok(mut parsed) = reqwest::Url::parse(url) else { return url.to_owned() };
+    if parsed.password().is_none() || parsed.set_password(Some("***")).is_err() {
+        return url.to_owned();
+    }
+    parsed.to_string()
 }
 
 fn has_path(url: &str) -> bool {

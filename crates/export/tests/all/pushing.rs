@@ -107,6 +107,16 @@ fn what_is_refused_for_good_is_not_tried_again() {
 }
 
 #[test]
+fn a_redirect_is_not_followed_for_nobody_took_anything_there() {
+    let (url, serving) = server(vec!["302 Found\nlocation: /login"]);
+    let mut push = OtlpPush::new(settings(&url)).unwrap();
+    fold(&mut push);
+    let error = push.finish().unwrap_err();
+    assert!(matches!(&error, PushError::Redirected { to, .. } if to == "/login"), "{error}");
+    assert_eq!(serving.join().unwrap().len(), 1);
+}
+
+#[test]
 fn an_endpoint_that_stays_busy_or_is_not_there_is_an_error() {
     let (url, serving) = server(vec!["503 Busy"; 3]);
     let mut push = OtlpPush::new(settings(&url)).unwrap();
@@ -163,7 +173,12 @@ fn settings_come_from_the_command_then_from_the_variables_of_opentelemetry() {
     assert_eq!(PushSettings::new(None, exact).unwrap().url, "http://t/x");
     let none = PushSettings::new(None, |_| None).unwrap();
     assert_eq!(none.url, "http://localhost:4318/v1/traces");
-    assert!(PushSettings::new(Some("no address"), |_| None).is_err());
+    for url in ["no address", "127.0.0.1:4318", "ftp://h/x"] {
+        assert!(PushSettings::new(Some(url), |_| None).is_err(), "{url}");
+    }
+    let secret = PushSettings::new(Some("http://me:secret@h:1"), |_| None).unwrap();
+    assert_eq!(secret.url, "http://me:secret@h:1/v1/traces");
+    assert_eq!(secret.shown_url(), "http://me:***@h:1/v1/traces");
     let bad = variables(&[("OTEL_EXPORTER_OTLP_TIMEOUT", "soon")]);
     assert!(matches!(PushSettings::new(None, bad), Err(PushError::Setting { .. })));
 }

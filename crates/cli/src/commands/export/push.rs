@@ -20,7 +20,7 @@ pub(super) fn push(context: &Context, args: &Args, work: Work<'_>) -> anyhow::Re
     }
     let url = args.push.iter().flatten().next().map(String::as_str);
     let settings = PushSettings::new(url, |name| std::env::var(name).ok()).map_err(told)?;
-    let url = settings.url.clone();
+    let url = settings.shown_url();
     let mut endpoint = OtlpPush::new(settings).map_err(told)?;
     let summary = work.put_on(&mut endpoint, |_| Ok(()))?;
     let pushed = endpoint.finish().map_err(told)?;

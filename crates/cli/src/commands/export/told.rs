@@ -138,6 +138,7 @@ impl Summary {
                 told["requests"] = json!(pushed.requests);
                 told["spans"] = json!(pushed.spans);
                 told["rejected_spans"] = json!(pushed.rejected);
+                told["messages"] = json!(pushed.messages);
             }
         }
         told
