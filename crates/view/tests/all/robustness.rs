@@ -154,7 +154,8 @@ proptest! {
             prop_assert!(serde_json::to_value(&receipt).is_ok());
             let own = receipt.own().total();
             let own_events = events.iter().filter(|event| event.run_id == events[0].run_id);
-            let used = own_events.filter(|e| e.kind == Kind::Usage && !e.payload.is_null());
+            // One that cannot be read was used as well; nobody knows how much.
+            let used = own_events.filter(|e| e.kind == Kind::Usage);
             prop_assert!(own.events <= used.count() as u64);
         }
         let outline = outline_of(&events);
