@@ -109,3 +109,18 @@ fn a_run_is_written_in_a_layout_while_it_goes_on() {
     let again = session.quipu(&["run", "w.yaml", "--view", "quipu=view", "--id", "r2"]);
     assert_eq!(again.code, Some(0), "another run has files of its own: {again:?}");
 }
+
+#[test]
+fn what_is_no_directory_and_what_holds_no_event_is_told() {
+    let session = transcripts::session();
+    fs::write(session.dir().join("file"), "mine").unwrap();
+    for out in ["file", "file/below"] {
+        let refused = session.quipu(&["export", "last", "--to", "markdown", "--out", out]);
+        assert_eq!(refused.code, Some(1), "{refused:?}");
+        assert!(refused.stderr.contains("is no directory\nhint: files are put"), "{refused:?}");
+    }
+    fs::write(session.transcript("empty"), "").unwrap();
+    let told = session.quipu(&["export", "empty", "--to", "markdown", "--out", "share"]);
+    assert_eq!(told.code, Some(0), "{told:?}");
+    assert!(told.stderr.contains("holds no event"), "{told:?}");
+}

@@ -5,6 +5,7 @@ mod progress;
 mod push;
 mod told;
 
+use std::io;
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -151,6 +152,10 @@ pub(crate) fn layouts() -> impl TypedValueParser<Value = &'static LayoutEntry> {
     })
 }
 
+fn is_no_directory(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotADirectory | io::ErrorKind::AlreadyExists)
+}
+
 fn told_export(error: ExportError) -> anyhow::Error {
     match error {
         ExportError::Folder(error) => told_folder(error),
@@ -164,6 +169,11 @@ pub(crate) fn told_folder(error: FolderError) -> anyhow::Error {
         FolderError::Exists { .. } => UserError::new(error.to_string())
             .with_hint("--force replaces files; another --out leaves them alone")
             .into(),
+        FolderError::Write { path, source } if is_no_directory(&source) => {
+            UserError::new(format!("{} is no directory", path.display()))
+                .with_hint("files are put into a directory, which is made if it is not there")
+                .into()
+        }
         error => error.into(),
     }
 }

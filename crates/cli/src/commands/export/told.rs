@@ -66,6 +66,9 @@ impl Summary {
                 damage.add(1);
             }
         }
+        if exported.events == 0 {
+            note(&format!("{} holds no event, so there is nothing to show of it", path.display()));
+        }
         self.runs.push(Run { exported, damage });
     }
 
