@@ -3,11 +3,12 @@
 //! The agent's own beginning and end are part of the run's. A recorder that refuses is asked no more,
 //! and why is told at the end; the agent does not notice.
 
+use std::path::Path;
 use std::time::Instant;
 
 use quipu_event::payload::{Agent, Counts, RunCompleted, RunStarted, Status, TokenCounts, Usage};
 use quipu_event::{Draft, Json, Kind, Payload, Timestamp};
-use quipu_journal::{Clock, RecordError, Recorder, SystemClock};
+use quipu_journal::{Clock, Layout, RecordError, Recorder, SystemClock, take_up_notes};
 use serde_json::{Map, Value, json};
 
 use super::ending::{Ending, Told};
@@ -115,6 +116,7 @@ impl Telling {
         }
         let told =
             Told { status: said.status, error: said.error, last_error: self.last_error.take() };
+        self.take_up_notes();
         let (status, error) = ending.verdict(&told);
         let usage = said.usage.unwrap_or(self.usage);
         let completed = RunCompleted {
@@ -182,6 +184,18 @@ impl Telling {
             self.record(Draft { raw, ..draft.dated(self.began.1) });
         }
         waiting.into_iter().for_each(|draft| self.record(draft));
+    }
+
+    /// Records the notes that others left for the run so far, so that they stand before its end.
+    fn take_up_notes(&mut self) {
+        let path = self.recorder.path().to_owned();
+        let Some(layout) = path.parent().and_then(Path::parent).map(Layout::new) else { return };
+        let run = self.recorder.run().run_id.clone();
+        // What cannot be taken up goes on waiting, for whoever asks next.
+        let _ = take_up_notes(&layout, &run, Some(&path), |draft| {
+            self.record(draft);
+            self.failure.is_none()
+        });
     }
 
     fn record(&mut self, draft: Draft) {

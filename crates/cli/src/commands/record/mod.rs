@@ -128,6 +128,8 @@ pub(crate) fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
     if let (End::Failed(_), Some(error)) = (&end, &verdict.error) {
         screen.note(format_args!("error: {error}"));
     }
+    // What is left now is taken up after the end, and told then if it cannot be.
+    let _ = recording.take_up_notes(&context.settings.layout());
     let finished = recording.finish(verdict)?;
     take_up_notes(context, &run_id, &args.keeping);
     tell(screen, &finished);

@@ -11,7 +11,10 @@ use anyhow::Context as _;
 use quipu_emit::FollowingRun;
 use quipu_event::payload::Status;
 use quipu_event::{Draft, Kind};
-use quipu_journal::{Clock, OpenSpans, Received, RecordError, Recorder, Subscription, SystemClock};
+use quipu_journal::{
+    Clock, Layout, NoteError, OpenSpans, Received, RecordError, Recorder, Subscription,
+    SystemClock, take_up_notes,
+};
 use quipu_view::Summary;
 
 use super::draft_line::{self, Refusal};
@@ -207,6 +210,16 @@ impl Recording {
             failure: self.failure,
             refused: self.refused,
         })
+    }
+
+    /// Records the notes that others left for the run so far, so that they stand before its end.
+    pub(super) fn take_up_notes(&mut self, layout: &Layout) -> Result<usize, NoteError> {
+        let (run, path) = (self.recorder.run().run_id.clone(), self.recorder.path().to_owned());
+        let is_open = !self.ended && self.failure.is_none();
+        if !is_open {
+            return Ok(0);
+        }
+        take_up_notes(layout, &run, Some(&path), |draft| self.record(draft).is_some())
     }
 
     /// Ends what the producer left open, and returns how that makes the run itself end.
