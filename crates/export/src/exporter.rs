@@ -172,6 +172,14 @@ pub struct ExportOptions {
     pub prices: Arc<PriceTable>,
 }
 
+impl ExportOptions {
+    /// Asks for nothing out of the ordinary: called runs come too, prices are those built in.
+    pub fn new(out: impl Into<PathBuf>) -> Self {
+        let prices = Arc::new(PriceTable::built_in());
+        ExportOptions { out: out.into(), called: Called::Included, full: false, prices }
+    }
+}
+
 /// Whether the runs that a run calls are exported with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Called {

@@ -4,37 +4,6 @@
 //! where they belong, and says what the layout could not carry. The same views are written [while a
 //! run goes on](LiveView), so that nobody has to wait for its end.
 //!
-//! # Example
-//!
-//! ```
-//! use quipu_event::{Draft, RunId, RunIdentity};
-//! use quipu_export::{Called, Existing, ExportOptions, Exporter, Folder, LayoutEntry, Told};
-//! use quipu_journal::{Layout, Options, Recorder};
-//!
-//! # let dir = tempfile::tempdir()?;
-//! let layout = Layout::new(dir.path().join("storage"));
-//! let run_id = RunId::parse("nightly")?;
-//! let run = RunIdentity { run_id: run_id.clone(), parent_run_id: None };
-//! let recorder = Recorder::create(&layout, run, Options::default())?;
-//! let note = serde_json::json!({"title": "Result", "content": "All is well."});
-//! recorder.record(Draft::system("note", note)?)?;
-//! recorder.close()?;
-//!
-//! let out = dir.path().join("pages");
-//! let options = ExportOptions { out: out.clone(), called: Called::Included, full: false };
-//! let to = LayoutEntry::find("markdown").ok_or("there is such a layout")?;
-//! let mut exporter = Exporter::new(&layout, to, options, None);
-//! let mut folder = Folder::staged(&out, Existing::Refuse)?;
-//! exporter.export(&run_id, &mut folder, |told| {
-//!     if let Told::Run(exported) = told {
-//!         assert_eq!(exported.losses.total(), 0);
-//!     }
-//! })?;
-//! folder.commit()?;
-//! assert!(std::fs::read_to_string(out.join("nightly.md"))?.contains("All is well."));
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
-//!
 //! # Promises
 //!
 //! - An export that fails leaves nothing behind.
@@ -53,6 +22,36 @@
 //! # What it refuses to do
 //!
 //! It never changes a transcript, decides nothing about what a layout says, and prints nothing.
+//!
+//! # Example
+//!
+//! ```
+//! use quipu_event::{Draft, RunId, RunIdentity};
+//! use quipu_export::{Existing, ExportOptions, Exporter, Folder, LayoutEntry, Told};
+//! use quipu_journal::{Layout, Options, Recorder};
+//!
+//! # let dir = tempfile::tempdir()?;
+//! let layout = Layout::new(dir.path().join("storage"));
+//! let run_id = RunId::parse("nightly")?;
+//! let run = RunIdentity { run_id: run_id.clone(), parent_run_id: None };
+//! let recorder = Recorder::create(&layout, run, Options::default())?;
+//! let note = serde_json::json!({"title": "Result", "content": "All is well."});
+//! recorder.record(Draft::system("note", note)?)?;
+//! recorder.close()?;
+//!
+//! let out = dir.path().join("pages");
+//! let to = LayoutEntry::find("markdown").ok_or("there is such a layout")?;
+//! let mut exporter = Exporter::new(&layout, to, ExportOptions::new(&out), None);
+//! let mut folder = Folder::staged(&out, Existing::Refuse)?;
+//! exporter.export(&run_id, &mut folder, |told| {
+//!     if let Told::Run(exported) = told {
+//!         assert_eq!(exported.losses.total(), 0);
+//!     }
+//! })?;
+//! folder.commit()?;
+//! assert!(std::fs::read_to_string(out.join("nightly.md"))?.contains("All is well."));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod bundle;
 mod catalogue;
