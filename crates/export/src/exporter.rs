@@ -8,9 +8,10 @@ use quipu_event::RunId;
 use quipu_journal::{Damage, Layout, ReadProblem, Reader};
 use quipu_view::{Losses, PriceTable, Shelf, Summary};
 
-use crate::catalogue::{LayoutEntry, Opening};
+use crate::catalogue::LayoutEntry;
 use crate::error::ExportError;
 use crate::redact::Redaction;
+use crate::run_view::RunView;
 
 /// After how many bytes it is worth telling.
 const NOTEWORTHY: u64 = 1024 * 1024;
@@ -107,14 +108,8 @@ impl<'a> Exporter<'a> {
         shelf: &mut dyn Shelf,
         tell: &mut dyn FnMut(Told),
     ) -> Result<(Exported, Vec<RunId>), ExportError> {
-        let mut view = self.to.open(&Opening {
-            root,
-            out: &self.options.out,
-            full: self.options.full,
-            prices: &self.options.prices,
-        });
+        let mut view = RunView::open(self.to, run, root, &self.options);
         let mut children = Children::default();
-        let mut summary = self.to.index.map(|_| Summary::default());
         let mut exported = Exported {
             run_id: run.clone(),
             root: root.clone(),
@@ -143,17 +138,11 @@ impl<'a> Exporter<'a> {
             };
             exported.events += 1;
             children.extend(event.child_run_id.as_ref());
-            if let Some(summary) = &mut summary {
-                summary.add(&event);
-            }
             view.add(&event, shelf);
         }
         tell(Told::Bytes(reader.offset() - told));
-        view.finish(shelf);
-        if let Some(reason) = view.failure() {
-            return Err(ExportError::View { run: run.clone(), reason: reason.to_owned() });
-        }
-        exported.losses = view.losses().clone();
+        let (losses, summary) = view.finish(shelf)?;
+        exported.losses = losses;
         self.summaries.extend(summary);
         Ok((exported, children.in_order))
     }

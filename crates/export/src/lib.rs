@@ -62,6 +62,7 @@ mod live;
 mod otlp_push;
 mod parquet;
 mod redact;
+mod run_view;
 
 pub use bundle::Bundled;
 pub use catalogue::{LAYOUTS, LayoutEntry, Opening};

@@ -1,19 +1,19 @@
 //! A layout of a run while it is recorded: the same views as an export, fed from growing files.
 
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
 use quipu_event::{Event, RunId};
 use quipu_journal::{Family, Layout};
-use quipu_view::{FileView, Losses, PriceTable, Summary};
+use quipu_view::Losses;
 
-use crate::catalogue::{INDEX, LayoutEntry, Opening};
+use crate::catalogue::{INDEX, LayoutEntry};
 use crate::error::ExportError;
+use crate::exporter::ExportOptions;
 use crate::folder::{Existing, Folder, Written};
 use crate::redact::Redaction;
+use crate::run_view::RunView;
 
 /// How often files are looked at.
 const PACE: Duration = Duration::from_millis(25);
@@ -38,31 +38,23 @@ pub struct Seen {
 }
 
 impl LiveView {
-    /// Begins to write what is recorded of `run`, which need not exist yet, into `out`.
+    /// Begins to write what is recorded of `run`, which need not exist yet, where
+    /// `options` say.
     ///
-    /// Fails when `out` cannot be written. What goes wrong later is told at the end: a view never
+    /// Fails when that place cannot be written. What goes wrong later is told at the end: a view never
     /// stops what it looks at.
     pub fn begin(
         layout: &Layout,
         run: &RunId,
         to: &'static LayoutEntry,
-        out: &Path,
+        options: ExportOptions,
         existing: Existing,
         redaction: Option<Redaction>,
-        prices: Arc<PriceTable>,
     ) -> Result<Self, ExportError> {
-        let folder = Folder::in_place(out, existing)?;
+        let folder = Folder::in_place(&options.out, existing)?;
         let family = Family::new(layout, run);
-        let views = Views {
-            to,
-            existing,
-            root: run.clone(),
-            out: out.to_owned(),
-            folder,
-            redaction,
-            prices,
-            runs: Vec::new(),
-        };
+        let (root, runs) = (run.clone(), Vec::new());
+        let views = Views { to, existing, root, options, folder, redaction, runs };
         let (written, more) = channel();
         let thread = Builder::new()
             .name("quipu-view".to_owned())
@@ -95,18 +87,11 @@ struct Views {
     to: &'static LayoutEntry,
     existing: Existing,
     root: RunId,
-    out: PathBuf,
+    options: ExportOptions,
     folder: Folder,
     redaction: Option<Redaction>,
-    prices: Arc<PriceTable>,
     /// In the order in which they began.
     runs: Vec<RunView>,
-}
-
-struct RunView {
-    run_id: RunId,
-    view: Box<dyn FileView>,
-    summary: Option<Summary>,
 }
 
 impl Views {
@@ -116,39 +101,26 @@ impl Views {
         // What is said next is mostly said by the run that spoke last.
         let at = self.runs.iter().rposition(|run| run.run_id == event.run_id);
         let at = at.unwrap_or_else(|| self.begin(&event.run_id));
-        let run = &mut self.runs[at];
-        if let Some(summary) = &mut run.summary {
-            summary.add(event);
-        }
-        run.view.add(event, &mut self.folder);
+        self.runs[at].add(event, &mut self.folder);
     }
 
     fn begin(&mut self, run_id: &RunId) -> usize {
-        let view = self.to.open(&Opening {
-            root: &self.root,
-            out: &self.out,
-            full: false,
-            prices: &self.prices,
-        });
-        let summary = self.to.index.map(|_| Summary::default());
-        self.runs.push(RunView { run_id: run_id.clone(), view, summary });
+        self.runs.push(RunView::open(self.to, run_id, &self.root, &self.options));
         self.runs.len() - 1
     }
 
     fn finish(mut self) -> Result<Seen, ExportError> {
         let mut losses = Losses::default();
-        for run in &mut self.runs {
-            run.view.finish(&mut self.folder);
-            if let Some(reason) = run.view.failure() {
-                let reason = reason.to_owned();
-                return Err(ExportError::View { run: run.run_id.clone(), reason });
-            }
-            losses.merge(run.view.losses());
+        let mut summaries = Vec::new();
+        for run in self.runs {
+            let (lost, summary) = run.finish(&mut self.folder)?;
+            losses.merge(&lost);
+            summaries.extend(summary);
         }
         // A list of other runs is not this run's to replace.
-        let keeps_index = self.existing == Existing::Refuse && self.out.join(INDEX).exists();
+        let keeps_index =
+            self.existing == Existing::Refuse && self.options.out.join(INDEX).exists();
         if let Some(index) = self.to.index.filter(|_| !keeps_index) {
-            let summaries: Vec<_> = self.runs.into_iter().filter_map(|run| run.summary).collect();
             index(&summaries, &mut self.folder);
         }
         Ok(Seen { written: self.folder.commit()?, losses, keeps_index })

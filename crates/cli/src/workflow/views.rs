@@ -5,7 +5,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use quipu_event::RunId;
-use quipu_export::{Existing, ExportError, LAYOUTS, LayoutEntry, LiveView};
+use quipu_export::{Existing, ExportError, ExportOptions, LAYOUTS, LayoutEntry, LiveView};
 
 use crate::Context;
 use crate::commands::export::{redaction, told_folder};
@@ -60,15 +60,9 @@ impl Views {
         let prices = prices::table(&context.settings, None)?;
         let begin = |wish: &ViewWish| {
             let redaction = wish.layout.hides_secrets.then(|| redaction(context));
-            let view = LiveView::begin(
-                &layout,
-                run,
-                wish.layout,
-                &wish.out,
-                existing,
-                redaction,
-                Arc::clone(&prices),
-            );
+            let prices = Arc::clone(&prices);
+            let options = ExportOptions { prices, ..ExportOptions::new(&wish.out) };
+            let view = LiveView::begin(&layout, run, wish.layout, options, existing, redaction);
             let view = view.map_err(|error| match error {
                 ExportError::Folder(error) => told_folder(error),
                 error => error.into(),

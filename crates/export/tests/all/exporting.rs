@@ -6,8 +6,7 @@ use std::sync::Arc;
 use quipu_event::payload::Status;
 use quipu_event::{Draft, Event, Kind};
 use quipu_export::{
-    Called, Existing, ExportOptions, Exported, Exporter, Folder, LayoutEntry, Redaction, Told,
-    Written,
+    Existing, ExportOptions, Exported, Exporter, Folder, LayoutEntry, Redaction, Told, Written,
 };
 use quipu_journal::Reader;
 use quipu_testkit::{TestStorage, complete_run, run_completed, run_id, run_started, step_started};
@@ -27,12 +26,7 @@ pub(crate) fn export(
     redaction: Option<Redaction>,
 ) -> (Vec<Exported>, Written) {
     let to = LayoutEntry::find(to).unwrap();
-    let options = ExportOptions {
-        out: out.to_owned(),
-        called: Called::Included,
-        full: false,
-        prices: prices(),
-    };
+    let options = ExportOptions::new(out);
     let mut exporter = Exporter::new(&storage.layout, to, options, redaction);
     let mut folder = Folder::staged(out, Existing::Refuse).unwrap();
     let mut told = Vec::new();

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use quipu_event::payload::Status;
-use quipu_export::{Existing, LAYOUTS, LayoutEntry, LiveView};
+use quipu_export::{Existing, ExportOptions, LAYOUTS, LayoutEntry, LiveView};
 use quipu_testkit::homes::files_below;
 use quipu_testkit::{TestStorage, complete_run, run_completed, run_id, run_started};
 
-use crate::exporting::{export, prices};
+use crate::exporting::export;
 
 fn contents(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let files = files_below(folder).into_iter();
@@ -29,10 +29,9 @@ fn a_view_while_a_run_goes_on_and_an_export_afterwards_are_the_same_files() {
             &storage.layout,
             &run_id("r"),
             layout,
-            &live,
+            ExportOptions::new(&live),
             Existing::Refuse,
             None,
-            prices(),
         );
         let view = view.unwrap();
         let recorder = storage.create("r");
@@ -58,7 +57,8 @@ fn a_view_that_cannot_be_written_is_told_and_stops_nobody() {
     std::fs::create_dir_all(out.join("transcripts/r.jsonl")).unwrap();
     let quipu = LayoutEntry::find("quipu").unwrap();
     let begin = |existing| {
-        LiveView::begin(&storage.layout, &run_id("r"), quipu, &out, existing, None, prices())
+        let options = ExportOptions::new(&out);
+        LiveView::begin(&storage.layout, &run_id("r"), quipu, options, existing, None)
     };
     let view = begin(Existing::Replace).unwrap();
     storage.record("r", [run_started("r"), run_completed("r", Status::Succeeded)]);
@@ -70,7 +70,8 @@ fn a_view_that_cannot_be_written_is_told_and_stops_nobody() {
 fn pages(storage: &TestStorage, run: &str, out: &Path) -> LiveView {
     let html = LayoutEntry::find("html").unwrap();
     let (layout, run) = (&storage.layout, run_id(run));
-    LiveView::begin(layout, &run, html, out, Existing::Refuse, None, prices()).unwrap()
+    let options = ExportOptions::new(out);
+    LiveView::begin(layout, &run, html, options, Existing::Refuse, None).unwrap()
 }
 
 #[test]
