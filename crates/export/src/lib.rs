@@ -13,6 +13,7 @@
 //! - An event that leaves no trace is counted as left out.
 //! - A redacted export shows no secret and changes nothing else.
 //! - Runs that call each other in a circle are exported once.
+//! - A layout but html takes no more memory for a long run than for a short one.
 //! - Every event stands in a table whole.
 //! - A long run leaves in groups while it goes on.
 //! - What is pushed is what an export writes.
