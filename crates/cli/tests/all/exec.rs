@@ -221,6 +221,8 @@ fn a_reader_that_goes_away_ends_the_program_as_in_any_pipeline() {
     let run = only_run(&session);
     assert_eq!(end_of(&run)["result"]["signal"], "SIGPIPE");
     assert!(run[1]["payload"]["text"].as_str().unwrap().starts_with("y\ny\n"));
+    // What was passed on stands before the news that nobody took the rest.
+    assert_eq!(run[run.len() - 2]["payload"]["subtype"], "output_refused");
     session.ok(&["verify", "last"]);
 }
 

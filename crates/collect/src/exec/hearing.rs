@@ -96,8 +96,9 @@ impl Hearing {
         self.pieces.pause(out);
     }
 
-    /// Takes the end of the stream.
+    /// Takes the end of the stream. Nothing is due afterwards.
     pub(super) fn finish(&mut self, now: Instant, out: &mut Vec<Draft>) {
+        self.last = None;
         if let State::Looking(head) = &self.state
             && let Some(found) = detect_among(&head.bytes, self.candidates.iter().copied())
             && self.is_believed(&found)

@@ -61,8 +61,8 @@ pub(super) fn run(
         })
     });
     let open = match streams {
-        Streams::Piped { .. } => 2,
-        Streams::Terminal => 0,
+        Streams::Piped { .. } => vec![Stream::Out, Stream::Err],
+        Streams::Terminal => Vec::new(),
     };
     let news = match begin(child, streams, caught) {
         Ok(news) => news,
@@ -97,8 +97,8 @@ struct Running {
     /// What stands on standard error.
     beside: Pieces,
     ending: Ending,
-    /// How many streams have not come to their end.
-    open: usize,
+    /// Which streams have not come to their end.
+    open: Vec<Stream>,
     /// Why what was printed could not be passed on.
     refused: Option<io::Error>,
     has_ended: bool,
@@ -108,7 +108,7 @@ struct Running {
 impl Running {
     /// Takes news until the agent has ended and its streams have.
     fn attend(&mut self, news: &Receiver<News>) {
-        while !(self.has_ended && self.open == 0) {
+        while !(self.has_ended && self.open.is_empty()) {
             let due = [self.telling.due(), self.hearing.due(), self.beside.due()];
             let first = due.into_iter().flatten().min();
             let told = match first.map(|first| first.saturating_duration_since(Instant::now())) {
@@ -124,10 +124,21 @@ impl Running {
             }
             self.keep_time();
         }
-        self.hearing.finish(Instant::now(), &mut self.drafts);
-        self.tell();
-        self.beside.finish(&mut self.drafts);
-        self.tell_beside();
+        std::mem::take(&mut self.open).into_iter().for_each(|stream| self.finish(stream));
+    }
+
+    /// Tells what is left of a stream at its end.
+    fn finish(&mut self, stream: Stream) {
+        match stream {
+            Stream::Out => {
+                self.hearing.finish(Instant::now(), &mut self.drafts);
+                self.tell();
+            }
+            Stream::Err => {
+                self.beside.finish(&mut self.drafts);
+                self.tell_beside();
+            }
+        }
     }
 
     fn take(&mut self, news: News) {
@@ -142,7 +153,9 @@ impl Running {
                 self.tell_beside();
             }
             News::End(stream, refused) => {
-                self.open -= 1;
+                self.open.retain(|open| *open != stream);
+                // First what was passed on, then that no more of it was.
+                self.finish(stream);
                 if let Some(cause) = refused {
                     let facts = json!({ "stream": stream.name(), "reason": cause.to_string() });
                     self.telling.note_fact("output_refused", facts);
