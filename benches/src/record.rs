@@ -1,6 +1,7 @@
 //! Recording against one raw `write(2)` per pre-encoded line.
 
 use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use quipu_event::payload::Message;
 use quipu_journal::Options;
@@ -9,7 +10,7 @@ use crate::measure::in_turns;
 use crate::row::Outcome;
 use crate::sample::{draft, line, recorder, reply, small_reply, step_path, write_raw};
 
-const SMALL_EVENTS: usize = 100_000;
+const SMALL_EVENTS: usize = 300_000;
 const LARGE_EVENTS: usize = 1_000;
 
 pub(crate) fn one_producer(dir: &Path) -> anyhow::Result<Outcome> {
@@ -56,8 +57,10 @@ fn record_all(
 ) -> anyhow::Result<()> {
     let recorder = recorder(dir, Options::default())?;
     let path = step_path();
+    // All producers work until all is done: otherwise those who were late would be measured alone.
+    let begun = AtomicUsize::new(0);
     let produce = || -> anyhow::Result<()> {
-        for _ in 0..events / producers {
+        while begun.fetch_add(1, Ordering::Relaxed) < events {
             recorder.record(draft(message, &path)?)?;
         }
         Ok(())

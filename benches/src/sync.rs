@@ -11,9 +11,9 @@ use crate::row::Outcome;
 use crate::sample::{draft, line, recorder, small_reply, step_path};
 
 const PRODUCERS: usize = 64;
-const EVENTS_EACH: usize = 100;
-const RAW_EVENTS: usize = 200;
-const ROUNDS: usize = 5;
+const EVENTS_EACH: usize = 400;
+const RAW_EVENTS: usize = 400;
+const ROUNDS: usize = 9;
 
 pub(crate) fn group_commit(dir: &Path) -> anyhow::Result<Outcome> {
     let mut rates = Vec::new();

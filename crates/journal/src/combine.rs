@@ -4,9 +4,9 @@
 //! the queue, and whoever comes through next carries the whole queue in one go. Each producer
 //! returns only when its own job is done. Knows nothing of files; see [`crate::recorder`].
 
+use crate::bell::Bell;
 use crate::sync::{
-    Arc, AtomicBool, AtomicUsize, Condvar, Mutex, MutexGuard, Ordering, Patience, me, spin_loop,
-    yield_now,
+    Arc, AtomicBool, AtomicUsize, Mutex, MutexGuard, Ordering, Patience, me, spin_loop, yield_now,
 };
 
 /// How often the door must be passed alone before one believes to be alone.
@@ -55,11 +55,8 @@ struct Habit {
     company: AtomicUsize,
     /// Who went through last.
     leader: AtomicUsize,
-    /// How many sleep, or are about to.
-    sleepers: AtomicUsize,
     /// All sleep in the same place, so that one call wakes all whose jobs are done.
-    bed: Mutex<()>,
-    woken: Condvar,
+    bell: Bell,
     patience: Patience,
 }
 
@@ -109,9 +106,7 @@ impl<S: Sink> Combiner<S> {
             habit: Habit {
                 company: AtomicUsize::new(1),
                 leader: AtomicUsize::new(0),
-                sleepers: AtomicUsize::new(0),
-                bed: Mutex::new(()),
-                woken: Condvar::new(),
+                bell: Bell::new(),
                 patience,
             },
             behind: Behind {
@@ -168,16 +163,24 @@ impl<S: Sink> Combiner<S> {
     }
 
     /// Carries one's own job, if it is not in the queue, and what others have brought; then frees
-    /// the door. Returns what came of one's own.
+    /// the door and wakes who has to know. Returns what came of one's own.
+    ///
+    /// Whoever waits and is awake looks at its job and at the door by itself.
     fn lead(&self, own: Option<&S::Job>) -> Option<S::Outcome> {
         let mut outcome = None;
-        if self.gather(usize::from(own.is_some())) {
+        let has_company = self.gather(usize::from(own.is_some()));
+        if has_company {
             outcome = self.carry_all(own);
         } else if let Some(own) = own {
             self.sink().process(std::iter::once(own), |done| outcome = Some(done));
         }
-        self.entrance.led.store(false, Ordering::SeqCst);
-        self.call_next();
+        let Entrance { led, queued, .. } = &self.entrance;
+        led.store(false, Ordering::SeqCst);
+        if has_company {
+            self.habit.bell.ring_for_all();
+        } else if queued.load(Ordering::SeqCst) > 0 {
+            self.habit.bell.ring_for_one();
+        }
         outcome
     }
 
@@ -234,29 +237,7 @@ impl<S: Sink> Combiner<S> {
             *lock(&slot.done) = Some((outcome, job));
             slot.is_done.store(true, Ordering::SeqCst);
         }
-        if self.habit.sleepers.load(Ordering::SeqCst) > 0 {
-            self.wake(Condvar::notify_all);
-        }
         outcome
-    }
-
-    /// Has a sleeper look at the door if there is still something to carry.
-    ///
-    /// Whoever waits and is awake looks at the door by itself. A sleeper says that it sleeps before
-    /// its last look at the door, and the door is freed before sleepers are counted here: one of
-    /// the two sees the other.
-    fn call_next(&self) {
-        if self.entrance.queued.load(Ordering::SeqCst) > 0
-            && self.habit.sleepers.load(Ordering::SeqCst) > 0
-        {
-            self.wake(Condvar::notify_one);
-        }
-    }
-
-    fn wake(&self, call: impl Fn(&Condvar)) {
-        // Whoever has looked and is about to sleep holds this lock until it does.
-        drop(lock(&self.habit.bed));
-        call(&self.habit.woken);
     }
 
     /// Waits until the job in `slot` is done, and carries the queue whenever the door is free.
@@ -275,20 +256,11 @@ impl<S: Sink> Combiner<S> {
             } else if look < before_sleep {
                 yield_now();
             } else {
-                self.sleep(slot);
+                let is_led = || self.entrance.led.load(Ordering::SeqCst);
+                let is_done = || slot.is_done.load(Ordering::SeqCst);
+                self.habit.bell.sleep_until(|| is_done() || !is_led());
             }
         }
-    }
-
-    /// Sleeps until the job in `slot` is done or the door is free.
-    fn sleep(&self, slot: &Slot<S>) {
-        let Habit { sleepers, bed, woken, .. } = &self.habit;
-        let mut bed = lock(bed);
-        sleepers.fetch_add(1, Ordering::SeqCst);
-        while self.entrance.led.load(Ordering::SeqCst) && !slot.is_done.load(Ordering::SeqCst) {
-            bed = woken.wait(bed).unwrap_or_else(|broken| broken.into_inner());
-        }
-        sleepers.fetch_sub(1, Ordering::SeqCst);
     }
 }
 

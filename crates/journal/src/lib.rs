@@ -129,6 +129,7 @@
 #![warn(missing_docs)]
 
 mod append;
+mod bell;
 mod clock;
 mod combine;
 mod durability;

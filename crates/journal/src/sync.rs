@@ -1,11 +1,12 @@
-//! The pieces of concurrency that [`crate::combine`] is made of.
+//! The pieces of concurrency that [`crate::combine`] and [`crate::bell`] are made of.
 //!
 //! They have a file of their own so that the interleaving test can put a model checker's pieces
 //! in their place.
 
 pub(crate) use std::hint::spin_loop;
+use std::sync::atomic::AtomicU32;
 pub(crate) use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-pub(crate) use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+pub(crate) use std::sync::{Arc, Mutex, MutexGuard};
 pub(crate) use std::thread::yield_now;
 
 /// How often somebody looks again before it does something else.
@@ -27,7 +28,37 @@ impl Patience {
         Patience { for_company: 0, for_leader: 1, before_yield: 1, before_sleep: 100 };
     /// For when what is behind the door takes long.
     pub(crate) const LONG: Patience =
-        Patience { for_company: 200, for_leader: 20, before_yield: 20, before_sleep: 100 };
+        Patience { for_company: 100, for_leader: 2, before_yield: 2, before_sleep: 12 };
+}
+
+/// A number that one can sleep at until somebody wakes.
+pub(crate) struct Wake(AtomicU32);
+
+impl Wake {
+    pub(crate) fn new() -> Self {
+        Wake(AtomicU32::new(0))
+    }
+
+    pub(crate) fn read(&self) -> u32 {
+        self.0.load(Ordering::SeqCst)
+    }
+
+    pub(crate) fn advance(&self) {
+        self.0.fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// Sleeps unless the number is no longer `seen`; may wake for no reason.
+    pub(crate) fn sleep_at(&self, seen: u32) {
+        atomic_wait::wait(&self.0, seen);
+    }
+
+    pub(crate) fn wake_all(&self) {
+        atomic_wait::wake_all(&self.0);
+    }
+
+    pub(crate) fn wake_one(&self) {
+        atomic_wait::wake_one(&self.0);
+    }
 }
 
 /// Returns a number that no other thread alive has.

@@ -1,8 +1,10 @@
 //! Every interleaving that a scheduler can think of, for the one piece that is more than a mutex.
 //!
-//! The real `combine.rs` is compiled here a second time, with a model checker's threads and locks
-//! in place of the system's. The checker fails a schedule in which somebody waits for ever.
+//! The real `combine.rs` and `bell.rs` are compiled here a second time, with a model checker's threads
+//! and locks in place of the system's. The checker fails a schedule in which somebody waits for ever.
 
+#[path = "../src/bell.rs"]
+mod bell;
 #[path = "../src/combine.rs"]
 mod combine;
 
@@ -10,9 +12,49 @@ mod sync {
     //! The same names as in `src/sync.rs`.
 
     pub(crate) use shuttle::hint::spin_loop;
+    use shuttle::sync::Condvar;
     pub(crate) use shuttle::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-    pub(crate) use shuttle::sync::{Arc, Condvar, Mutex, MutexGuard};
+    pub(crate) use shuttle::sync::{Arc, Mutex, MutexGuard};
     pub(crate) use shuttle::thread::yield_now;
+
+    /// The same as in `src/sync.rs`, in the checker's terms: only who wakes wakes.
+    pub(crate) struct Wake {
+        number: Mutex<u32>,
+        woken: Condvar,
+    }
+
+    impl Wake {
+        pub(crate) fn new() -> Self {
+            Wake { number: Mutex::new(0), woken: Condvar::new() }
+        }
+
+        pub(crate) fn read(&self) -> u32 {
+            *self.number()
+        }
+
+        pub(crate) fn advance(&self) {
+            *self.number() += 1;
+        }
+
+        pub(crate) fn sleep_at(&self, seen: u32) {
+            let number = self.number();
+            if *number == seen {
+                drop(self.woken.wait(number).expect("nobody panics with the number in hand"));
+            }
+        }
+
+        fn number(&self) -> MutexGuard<'_, u32> {
+            self.number.lock().expect("nobody panics with the number in hand")
+        }
+
+        pub(crate) fn wake_all(&self) {
+            self.woken.notify_all();
+        }
+
+        pub(crate) fn wake_one(&self) {
+            self.woken.notify_one();
+        }
+    }
 
     /// A number for each of the checker's threads.
     pub(crate) fn me() -> usize {
