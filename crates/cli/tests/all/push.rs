@@ -82,6 +82,7 @@ fn variables_say_where_and_a_script_reads_what_was_not_taken() {
     assert_eq!(told["spans"], spans(&got[2].1).len() - 1);
     assert_eq!(told["messages"], json!(["too old"]));
     assert!(outcome.stderr.contains("note: 1 span refused by the endpoint\n"), "{outcome:?}");
+    assert_eq!(outcome.stderr.matches("; trying again in ").count(), 2, "{outcome:?}");
 }
 
 #[test]

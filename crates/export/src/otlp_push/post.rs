@@ -72,7 +72,9 @@ impl Poster {
             if attempt >= self.settings.attempts {
                 return Err(error);
             }
-            tokio::time::sleep(asked.unwrap_or(pause).min(LONGEST_PAUSE)).await;
+            let wait = asked.unwrap_or(pause).min(LONGEST_PAUSE);
+            tracing::warn!("{error}; trying again in {} s", wait.as_secs());
+            tokio::time::sleep(wait).await;
             pause = pause.saturating_mul(2);
         }
         unreachable!("the last attempt returns")

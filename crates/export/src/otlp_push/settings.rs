@@ -40,7 +40,7 @@ pub enum PushError {
     #[error("cannot begin to push")]
     Start(#[source] io::Error),
     /// The endpoint was not reached, however often it was tried.
-    #[error("{url} was not reached in {attempts} attempts")]
+    #[error("{url} was not reached (attempt {attempts})")]
     Unreachable {
         /// The endpoint.
         url: String,
