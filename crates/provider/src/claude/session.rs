@@ -151,6 +151,10 @@ impl Session {
             session: None,
             is_copy,
         };
+        if !is_copy {
+            // The account that stood before it does not have it.
+            self.cost_usd = None;
+        }
         self.talk.reply(out, line);
         if let Some(report) = error {
             self.talk.api_error(out, &stamp, report);

@@ -1,7 +1,7 @@
 //! The `usage` events of one place until it is known which of them a reported cost covers.
 //!
-//! A provider may name the cost of a whole session beside the tokens of its messages. Those tokens
-//! are paid for with that cost, and are not priced a second time.
+//! A provider may name the cost of a whole session beside the tokens of its messages. What came
+//! before it is paid for with that cost, and is not priced a second time.
 
 use std::collections::BTreeMap;
 
@@ -15,8 +15,8 @@ use crate::price::{Amount, Pricer};
 #[derive(Clone, Debug, Default)]
 pub(super) struct Account {
     items: BTreeMap<PartKey, Item>,
-    /// Whether a cost was named without tokens of its own: it covers those beside it.
-    has_bare_cost: bool,
+    /// What was priced by its input or by its output alone, until the other half is told.
+    halves: BTreeMap<HalfKey, Half>,
     /// The number of the last `usage` event that belongs to a bill of a whole session with a cost.
     billed_at: Option<u64>,
 }
@@ -26,6 +26,19 @@ struct Item {
     part: Part,
     /// The price lists that were used, one bit each.
     sheets: u64,
+}
+
+/// Which message of which model, as far as anybody says.
+type HalfKey = (Option<String>, Option<String>);
+
+/// Events that told only what went in, or only what came out.
+#[derive(Clone, Debug)]
+struct Half {
+    has_input: bool,
+    has_output: bool,
+    /// Whose they are, and how many.
+    key: PartKey,
+    events: u64,
 }
 
 impl Account {
@@ -44,28 +57,70 @@ impl Account {
         if (cost.is_some() || is_covered) && usage.scope == Some(UsageScope::Session) {
             self.billed_at = Some(event.seq);
         }
-        let model = key.model.clone();
-        let item = self.items.entry(key).or_default();
+        // A cost without tokens of its own; that of a message or a turn covers no other.
+        let is_bare = cost.is_some_and(|cost| cost > Amount::default()) && total.unwrap_or(0) == 0;
+        if is_bare && usage.scope == Some(UsageScope::Session) {
+            self.cover_all();
+        }
+        let item = self.items.entry(key.clone()).or_default();
         item.part.events += 1;
         item.part.tokens.add(&tokens);
         if let Some(cost) = cost {
             *item.part.cost.reported.get_or_insert_default() += cost;
-            self.has_bare_cost |= total.unwrap_or(0) == 0 && cost > Amount::default();
-            return true;
+        } else if !is_covered && total != Some(0) {
+            self.price(event, usage, key, pricer);
         }
-        if is_covered || total == Some(0) {
-            return false;
+        cost.is_some()
+    }
+
+    fn price(&mut self, event: &Event, usage: &Usage, key: PartKey, pricer: &mut Pricer) {
+        let tokens = usage.tokens();
+        let model = key.model.as_ref().filter(|_| tokens.total().is_some());
+        let quote = model.and_then(|model| pricer.quote(usage, model, event.timestamp));
+        let item = self.items.entry(key.clone()).or_default();
+        let cost = &mut item.part.cost;
+        let Some(quote) = quote else {
+            cost.unknown += 1;
+            return;
+        };
+        *cost.priced.get_or_insert_default() += quote.amount;
+        cost.unknown += u64::from(quote.is_partial);
+        item.sheets |= 1 << quote.sheet.min(63);
+        if !quote.is_partial {
+            self.note_half(&tokens, usage.message_id.clone(), &key);
         }
-        let quote = model.filter(|_| total.is_some());
-        match quote.and_then(|model| pricer.quote(usage, &model, event.timestamp)) {
-            Some(quote) => {
-                *item.part.cost.priced.get_or_insert_default() += quote.amount;
-                item.part.cost.unknown += u64::from(quote.is_partial);
-                item.sheets |= 1 << quote.sheet.min(63);
-            }
-            None => item.part.cost.unknown += 1,
+    }
+
+    /// A price of output alone, or of input alone, is not the whole price. Some providers tell the
+    /// two in events of their own.
+    fn note_half(&mut self, tokens: &TokenCounts, message_id: Option<String>, key: &PartKey) {
+        let input = [tokens.input_tokens, tokens.cache_read_tokens, tokens.cache_write_tokens];
+        let has_input = input.iter().any(Option::is_some);
+        let has_output = tokens.output_tokens.is_some();
+        if has_input && has_output {
+            return;
         }
-        false
+        let name = (message_id, key.model.clone());
+        let half = self.halves.entry(name.clone()).or_insert_with(|| Half {
+            has_input: false,
+            has_output: false,
+            key: key.clone(),
+            events: 0,
+        });
+        half.has_input |= has_input;
+        half.has_output |= has_output;
+        half.events += 1;
+        if half.has_input && half.has_output {
+            self.halves.remove(&name);
+        }
+    }
+
+    /// Takes note that all that came so far is paid for.
+    fn cover_all(&mut self) {
+        for item in self.items.values_mut() {
+            (item.part.cost.priced, item.part.cost.unknown, item.sheets) = (None, 0, 0);
+        }
+        self.halves.clear();
     }
 
     /// Takes the cost of everything in this place, named apart from every `usage` event.
@@ -77,18 +132,15 @@ impl Account {
             Some(first) => models.all(|other| other == first).then(|| first.clone()),
         };
         let key = PartKey { source: None, model, day };
+        self.cover_all();
         *self.items.entry(key).or_default().part.cost.reported.get_or_insert_default() += cost;
-        self.has_bare_cost = true;
     }
 
     /// Puts everything on `bill`, and the lists it was priced by into `sheets`.
     pub(super) fn settle(mut self, bill: &mut Bill, sheets: &mut u64) {
-        if self.has_bare_cost {
-            for item in self.items.values_mut() {
-                (item.part.cost.priced, item.part.cost.unknown, item.sheets) = (None, 0, 0);
-            }
+        for half in self.halves.into_values() {
+            self.items.entry(half.key).or_default().part.cost.unknown += half.events;
         }
-        self.note_missing_kinds();
         for (key, item) in self.items {
             *sheets |= item.sheets;
             bill.add(key, &item.part);
@@ -99,26 +151,5 @@ impl Account {
     fn is_of_the_same_bill(&self, event: &Event, usage: &Usage) -> bool {
         usage.scope == Some(UsageScope::Session)
             && self.billed_at.is_some_and(|seq| seq.checked_add(1) == Some(event.seq))
-    }
-
-    /// A price of output alone, or of input alone, is not the whole price.
-    fn note_missing_kinds(&mut self) {
-        let mut by_model: BTreeMap<Option<&str>, TokenCounts> = BTreeMap::new();
-        for (key, item) in &self.items {
-            by_model.entry(key.model.as_deref()).or_default().add(&item.part.tokens);
-        }
-        let lacks = |tokens: &TokenCounts| {
-            let input = [tokens.input_tokens, tokens.cache_read_tokens, tokens.cache_write_tokens];
-            input.iter().all(Option::is_none) || tokens.output_tokens.is_none()
-        };
-        let lacking = by_model.into_iter().filter(|(_, tokens)| lacks(tokens));
-        let lacking: Vec<Option<String>> =
-            lacking.map(|(model, _)| model.map(str::to_owned)).collect();
-        for (key, item) in &mut self.items {
-            let cost = &mut item.part.cost;
-            if cost.priced.is_some() && cost.unknown == 0 && lacking.contains(&key.model) {
-                cost.unknown = item.part.events;
-            }
-        }
     }
 }

@@ -106,11 +106,9 @@ fn a_price_of_output_alone_is_not_the_whole_price() {
 fn a_reported_cost_is_not_priced_again() {
     let message = r#"{"type":"usage","payload":{"model":"m","input_tokens":9000000,"output_tokens":1,"scope":"message"}}"#;
     let alone = r#"{"type":"usage","payload":{"model":"m","scope":"session","cost_usd":0.5}}"#;
-    for lines in [[message, alone], [alone, message]] {
-        let receipt = receipt(&lines.join("\n"));
-        assert_eq!(told(&cost(&receipt)), (Some("0.5".into()), "reported".into()));
-        assert_eq!(receipt.own().total().tokens.input_tokens, Some(9_000_000));
-    }
+    let covered = receipt(&[message, alone].join("\n"));
+    assert_eq!(told(&cost(&covered)), (Some("0.5".into()), "reported".into()));
+    assert_eq!(covered.own().total().tokens.input_tokens, Some(9_000_000));
     // A bill by model that names its cost once.
     let bill = r#"
         {"type":"usage","payload":{"model":"m","input_tokens":9000000,"output_tokens":1,"scope":"session","cost_usd":0.5}}
@@ -120,6 +118,74 @@ fn a_reported_cost_is_not_priced_again() {
     // What came after a bill is not covered by it.
     let after = format!("{bill}\n{{\"type\":\"system\"}}\n{message}");
     assert_eq!(told(&cost(&receipt(&after))), (Some("9.50001".into()), "reported + priced".into()));
+}
+
+#[test]
+fn the_cost_of_a_session_covers_what_came_before_it_and_no_other_cost_covers_anything() {
+    let message =
+        r#"{"type":"usage","payload":{"model":"m","input_tokens":1000000,"output_tokens":0}}"#;
+    let strange =
+        r#"{"type":"usage","payload":{"model":"strange","input_tokens":9,"output_tokens":9}}"#;
+    let cost_of =
+        |scope: &str| format!(r#"{{"type":"usage","payload":{{{scope}"cost_usd":0.5}}}}"#);
+    let session = cost_of(r#""scope":"session","#);
+    for (lines, known, how) in [
+        (vec![message, strange, &session], "0.5", "reported"),
+        (vec![message, &session, message], "1.5", "reported + priced"),
+        (vec![&session, message, strange], "1.5", "reported + priced + unknown"),
+        (
+            vec![message, strange, &cost_of(r#""scope":"turn","#)],
+            "1.5",
+            "reported + priced + unknown",
+        ),
+        (vec![message, &cost_of(r#""scope":"message","#)], "1.5", "reported + priced"),
+        (vec![message, &cost_of("")], "1.5", "reported + priced"),
+    ] {
+        let receipt = receipt(&lines.join("\n"));
+        assert_eq!(told(&cost(&receipt)), (Some(known.into()), how.into()), "{lines:?}");
+    }
+}
+
+#[test]
+fn a_message_that_lacks_its_output_is_not_made_whole_by_another() {
+    let half = |id: &str| {
+        format!(
+            r#"{{"type":"usage","payload":{{"model":"m","input_tokens":1000000,{id}"cost_usd":null}}}}"#
+        )
+    };
+    let whole = r#"{"type":"usage","payload":{"model":"m","input_tokens":0,"output_tokens":0,"cache_read_tokens":0,"reasoning_tokens":1,"message_id":"b"}}"#;
+    for id in [r#""message_id":"a","#, ""] {
+        for lines in [[half(id).as_str(), whole], [whole, half(id).as_str()]] {
+            let told = told(&cost(&receipt(&lines.join("\n"))));
+            assert_eq!(told, (Some("1".into()), "priced + unknown".into()), "{lines:?}");
+        }
+    }
+}
+
+#[test]
+fn the_cost_of_a_whole_session_is_left_aside_where_a_part_of_it_is_asked_for() {
+    let lines = r#"
+        {"type":"run.started","timestamp":"2026-01-01T00:00:00Z","payload":{"name":"s","kind":"session"}}
+        {"type":"usage","timestamp":"2026-01-01T01:00:00Z","payload":{"model":"m","input_tokens":1000000,"output_tokens":0}}
+        {"type":"run.completed","timestamp":"2026-01-02T01:00:00Z","payload":{"status":"succeeded","result":{"cost_usd":0.5}}}
+    "#;
+    let at = |day: &str| Some(quipu_event::Timestamp::parse(day).unwrap());
+    let (first, second, third) =
+        (at("2026-01-01T00:00:00Z"), at("2026-01-02T00:00:00Z"), at("2026-01-03T00:00:00Z"));
+    let as_usage = lines.replace(
+        r#""run.completed","timestamp":"2026-01-02T01:00:00Z","payload":{"status":"succeeded","result":{"cost_usd":0.5}}"#,
+        r#""usage","timestamp":"2026-01-02T01:00:00Z","payload":{"scope":"session","cost_usd":0.5}"#,
+    );
+    for lines in [lines, &as_usage] {
+        let events = events(lines);
+        let told = |since, until| {
+            told(&cost(&receipt_of(&events, ReceiptOptions { each: false, since, until })))
+        };
+        let (whole, part) = ((Some("0.5".into()), "reported"), (Some("1".into()), "priced"));
+        assert_eq!(told(first, third), (whole.0, whole.1.to_owned()));
+        assert_eq!(told(first, second), (part.0, part.1.to_owned()));
+        assert_eq!(told(second, third), (None, String::new()));
+    }
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use quipu_event::payload::{
-    RunCompleted, RunKind, RunStarted, Status, StepCompleted, StepStarted, Usage,
+    RunCompleted, RunKind, RunStarted, Status, StepCompleted, StepStarted, Usage, UsageScope,
 };
 use quipu_event::{Event, Kind, Payload, RunId, StepPath, Timestamp};
 use serde::Deserialize;
@@ -101,7 +101,8 @@ impl RunBuilder {
 
     /// Settles what is open and returns the receipt.
     pub(super) fn finish(mut self, table: &PriceTable) -> Receipt {
-        if let Some(cost) = self.session_cost.filter(|_| !self.has_reported_cost) {
+        if let Some(cost) = self.session_cost.filter(|_| !self.has_reported_cost && self.is_whole())
+        {
             let (day, model) = (Day::of(self.latest), self.receipt.model.clone());
             let account = self.accounts.entry(StepPath::root()).or_default();
             account.add_bare_cost(cost, day, model);
@@ -118,6 +119,14 @@ impl RunBuilder {
         let spent = self.latest.millis_since(self.receipt.started);
         self.receipt.duration_ms = self.reported_ms.unwrap_or(spent);
         self.receipt
+    }
+
+    /// Tells whether all that was heard so far lies in the stretch of time that is asked for: the
+    /// cost of the whole says nothing of a part.
+    fn is_whole(&self) -> bool {
+        let ReceiptOptions { since, until, .. } = self.options;
+        since.is_none_or(|since| since <= self.receipt.started)
+            && until.is_none_or(|until| self.latest < until)
     }
 
     fn note_run(&mut self, name: String, kind: RunKind) {
@@ -147,9 +156,7 @@ impl RunBuilder {
         self.reported_ms = run.duration_ms;
         let told = run.result.as_ref().and_then(|result| result.decode::<Told>().ok());
         let is_session = self.receipt.kind.as_ref().is_some_and(|kind| *kind != RunKind::Workflow);
-        // The cost of the whole says nothing of a stretch of time.
-        let is_whole = self.options.since.is_none() && self.options.until.is_none();
-        let told = told.filter(|_| is_session && is_whole);
+        let told = told.filter(|_| is_session);
         self.session_cost = told.and_then(|told| Amount::from_dollars(told.cost_usd));
         if !run.name.is_empty() {
             self.note_run(run.name, run.kind);
@@ -229,6 +236,12 @@ impl RunBuilder {
         let moment = event.timestamp;
         if self.options.since.is_some_and(|since| moment < since)
             || self.options.until.is_some_and(|until| until <= moment)
+        {
+            return;
+        }
+        if usage.scope == Some(UsageScope::Session)
+            && usage.tokens().total().is_none()
+            && !self.is_whole()
         {
             return;
         }
