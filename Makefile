@@ -155,7 +155,7 @@ coverage: ## Prints line coverage of event and journal; fails unless both are ab
 FUZZ := RUSTC_BOOTSTRAP=1 $(CARGO) fuzz run --fuzz-dir fuzz --target-dir fuzz/target -s none
 FUZZ_TARGETS ?= $(basename $(notdir $(wildcard fuzz/fuzz_targets/*.rs)))
 
-fuzz: ## Feeds the line decoder, every normaliser, the workflow languages and both ends of MCP hostile bytes for FUZZ_SECONDS (60) each.
+fuzz: ## Feeds the line decoder, every normaliser and layout, price lists, the workflow languages and both ends of MCP hostile bytes for FUZZ_SECONDS (60) each.
 	$(call with,fuzz,$(MAKE) --no-print-directory $(FUZZ_TARGETS:%=fuzz-%))
 
 # The seeds of a normaliser are its cases.
@@ -169,6 +169,16 @@ fuzz-normalize_%:
 fuzz-decode_line:
 	@mkdir -p fuzz/corpus/decode_line
 	$(FUZZ) decode_line fuzz/corpus/decode_line fuzz/seeds/decode_line -- -max_total_time=$(FUZZ_SECONDS)
+
+# A run for the layouts is a file of lines, and its seed the lines of every type.
+fuzz-layouts:
+	@mkdir -p fuzz/corpus/layouts
+	$(FUZZ) layouts fuzz/corpus/layouts crates/event/tests/golden -- -max_total_time=$(FUZZ_SECONDS) -max_len=65536
+
+fuzz-prices:
+	@mkdir -p fuzz/corpus/prices
+	@cp crates/view/prices.json fuzz/corpus/prices/seed
+	$(FUZZ) prices fuzz/corpus/prices -- -max_total_time=$(FUZZ_SECONDS) -max_len=65536
 
 fuzz-mcp_server:
 	@mkdir -p fuzz/corpus/mcp_server
