@@ -1,13 +1,13 @@
 //! The shelf on a disk: a directory that files are put into.
 //!
 //! Everything is for its owner only, as transcripts are. An export is staged beside its place and
-//! moved there as a whole, so that one that fails leaves nothing behind; a view of a run that is
+//! moved there as a whole, so that one that fails leaves nothing behind, and never onto what was recorded; a view of a run that is
 //! going on is written in place, so that others can watch it grow.
 
 use std::collections::BTreeSet;
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, BufWriter, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Component, Path, PathBuf};
 
 use quipu_view::Shelf;
@@ -44,6 +44,12 @@ pub enum FolderError {
         /// The place.
         path: String,
     },
+    /// A file would take the place of what was recorded.
+    #[error("{} belongs to the storage that is read", path.display())]
+    Recorded {
+        /// The file.
+        path: PathBuf,
+    },
     /// The system refused.
     #[error("cannot write {}", path.display())]
     Write {
@@ -73,6 +79,8 @@ pub struct Written {
 pub struct Folder {
     out: PathBuf,
     existing: Existing,
+    /// The storage whose files are nobody's to replace.
+    storage: Option<PathBuf>,
     /// Where files wait until all are there; nothing when they are written in place.
     staging: Option<TempDir>,
     open: Vec<(String, BufWriter<File>)>,
@@ -88,7 +96,10 @@ impl Folder {
     /// Makes a folder whose files appear in `out` when it is [committed](Folder::commit).
     pub fn staged(out: &Path, existing: Existing) -> Result<Self, FolderError> {
         let folder = Folder::in_place(out, existing)?;
-        let staging = tempfile::Builder::new().prefix(".quipu-export-").tempdir_in(out);
+        let staging = tempfile::Builder::new()
+            .prefix(".quipu-export-")
+            .permissions(Permissions::from_mode(0o700))
+            .tempdir_in(out);
         let staging =
             staging.map_err(|source| FolderError::Write { path: out.to_owned(), source })?;
         Ok(folder.with_staging(staging))
@@ -101,6 +112,7 @@ impl Folder {
         Ok(Folder {
             out: out.to_owned(),
             existing,
+            storage: None,
             staging: None,
             open: Vec::new(),
             known: BTreeSet::new(),
@@ -108,6 +120,23 @@ impl Folder {
             is_made,
             failure: None,
         })
+    }
+
+    /// Lets no file take the place of one that `storage` keeps, whatever is done about others.
+    #[must_use]
+    pub fn apart_from(mut self, storage: &Path) -> Self {
+        self.storage = storage.canonicalize().ok();
+        self
+    }
+
+    /// Returns where files wait until all are there, unless they are written in place.
+    pub fn staging(&self) -> Option<&Path> {
+        self.staging.as_ref().map(TempDir::path)
+    }
+
+    /// Tells whether its directory was made for it.
+    pub fn is_made(&self) -> bool {
+        self.is_made
     }
 
     /// Hands to the system what is still gathered here, and tells what went wrong so far.
@@ -189,6 +218,10 @@ impl Folder {
     fn create(&mut self, path: &str, mode: Mode) -> Result<File, FolderError> {
         if !is_inside(path) {
             return Err(FolderError::Outside { path: path.to_owned() });
+        }
+        let end = self.out.join(path);
+        if self.storage.as_ref().is_some_and(|storage| is_kept_by(storage, &end)) {
+            return Err(FolderError::Recorded { path: end });
         }
         let place = self.base().join(path);
         if let Some(parent) = place.parent() {
@@ -282,6 +315,15 @@ enum Mode {
 fn is_inside(path: &str) -> bool {
     !path.is_empty()
         && Path::new(path).components().all(|part| matches!(part, Component::Normal(_)))
+}
+
+/// Tells whether `path` is one of a storage's own files: those beside its transcripts, and those.
+fn is_kept_by(storage: &Path, path: &Path) -> bool {
+    let real = |dir: &Path| dir.canonicalize().ok();
+    // Directories that are not there yet are nobody's.
+    path.parent()
+        .and_then(real)
+        .is_some_and(|dir| dir == storage || dir.starts_with(storage.join("transcripts")))
 }
 
 fn make_dirs(path: &Path) -> Result<(), FolderError> {

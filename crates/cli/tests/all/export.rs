@@ -1,12 +1,17 @@
 //! `quipu export`: runs as files; and `quipu run --view`, the same while a run goes on.
 
 use std::fs;
+use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
+use std::process::Stdio;
+use std::thread::sleep;
+use std::time::Duration;
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
 use crate::run::with_workflow;
-use crate::session::Session;
+use crate::session::{QUIPU, Session};
 use crate::transcripts::{self, LINT_ID, REVIEW_ID};
 
 fn names(folder: &Path) -> Vec<String> {
@@ -56,6 +61,53 @@ fn files_in_the_way_are_kept_unless_it_is_said_otherwise() {
     let said = "is there already, and 1 more\nhint: --force replaces files; another --out leaves";
     assert!(refused.stderr.contains(said), "{}", refused.stderr);
     session.ok(&["export", "last", "--to", "quipu", "--out", "share", "--force"]);
+}
+
+#[test]
+fn no_export_takes_the_place_of_what_was_recorded() {
+    let session = transcripts::session();
+    let transcript = session.dir().join(format!("storage/transcripts/{REVIEW_ID}.jsonl"));
+    let recorded = fs::read(&transcript).unwrap();
+    std::os::unix::fs::symlink("storage", session.dir().join("linked")).unwrap();
+    for (to, out) in
+        [("awf", "."), ("quipu", "storage"), ("quipu", "linked"), ("quipu", "./storage/")]
+    {
+        let outcome = session.quipu(&["export", "last", "--to", to, "--out", out, "--force"]);
+        assert_eq!(outcome.code, Some(1), "{outcome:?}");
+        assert!(
+            outcome.stderr.contains(" belongs to the storage that is read\nhint: "),
+            "{outcome:?}"
+        );
+        assert!(fs::read(&transcript).unwrap() == recorded);
+    }
+    assert_eq!(names(&session.dir().join("storage")), ["transcripts"]);
+    // Beside them there is room.
+    for _ in 0..2 {
+        session.ok(&["export", "last", "--to", "kgent", "--out", "storage/views", "--force"]);
+    }
+}
+
+#[test]
+fn an_export_that_is_interrupted_leaves_nothing_behind() {
+    let session = transcripts::session();
+    let path = session.dir().join(format!("storage/transcripts/{REVIEW_ID}.jsonl"));
+    let lines = fs::read_to_string(&path).unwrap().repeat(2000);
+    fs::write(&path, lines).unwrap();
+    fs::create_dir(session.dir().join("there")).unwrap();
+    for out in ["there", "new"] {
+        let export = ["export", REVIEW_ID, "--to", "kgent", "--out", out];
+        let mut child = session.command(QUIPU).args(export).stderr(Stdio::null()).spawn().unwrap();
+        let out = session.dir().join(out);
+        while !out.exists() || names(&out).is_empty() {
+            assert!(child.try_wait().unwrap().is_none(), "it was too quick");
+            sleep(Duration::from_millis(1));
+        }
+        kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+        assert_eq!(child.wait().unwrap().signal(), Some(2));
+        let left = if out.exists() { names(&out) } else { Vec::new() };
+        assert_eq!(left, [""; 0]);
+    }
+    assert!(!session.dir().join("new").exists());
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! `quipu export`: runs as files in the layouts of other systems.
 
 mod choice;
+mod interrupt;
 mod progress;
 mod push;
 mod told;
@@ -101,7 +102,9 @@ pub(crate) fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
         return push::push(context, &args, work);
     };
     let existing = if args.force { Existing::Replace } else { Existing::Refuse };
-    let mut folder = Folder::staged(out, existing).map_err(told_folder)?;
+    let folder = Folder::staged(out, existing).map_err(told_folder)?;
+    let mut folder = folder.apart_from(layout.storage());
+    let _tidying = interrupt::tidy_up(&folder)?;
     let summary = work.put_on(&mut folder, |folder| folder.flush().map_err(told_folder))?;
     let written = folder.commit().map_err(told_folder)?;
     summary.tell(context, &args, &Arrival::Written { out: out.clone(), written })
@@ -168,6 +171,9 @@ pub(crate) fn told_folder(error: FolderError) -> anyhow::Error {
     match error {
         FolderError::Exists { .. } => UserError::new(error.to_string())
             .with_hint("--force replaces files; another --out leaves them alone")
+            .into(),
+        FolderError::Recorded { .. } => UserError::new(error.to_string())
+            .with_hint("an export goes into a directory of its own: choose another")
             .into(),
         FolderError::Write { path, source } if is_no_directory(&source) => {
             UserError::new(format!("{} is no directory", path.display()))
