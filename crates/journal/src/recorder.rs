@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use quipu_event::{Draft, LineForm, Raw, RunId, RunIdentity};
+use quipu_event::{Draft, LineForm, Raw, RunId, RunIdentity, Timestamp};
 
 use crate::clock::{Clock, SystemClock};
 use crate::combine::{Combiner, Place};
@@ -195,6 +195,7 @@ impl Recorder {
             ),
         };
         let last_seq = tail.last.as_ref().map_or(0, |last| last.seq);
+        let heard_until = tail.last.as_ref().map(|last| last.timestamp);
         let aborted = remains.open.clone().into_innermost_first();
         let found = Recovery { last_seq, torn, aborted };
         let parent_run_id = match &tail.last {
@@ -204,7 +205,7 @@ impl Recorder {
         let identity = RunIdentity { run_id: run.clone(), parent_run_id };
         let position = Position { last_seq, end: tail.end };
         let recorder = Recorder::start(file, path, identity, position, options)?;
-        recorder.tell(&found, &remains)?;
+        recorder.tell(&found, &remains, heard_until)?;
         Ok((recorder, found))
     }
 
@@ -246,13 +247,18 @@ impl Recorder {
     }
 
     /// Records what recovery found; nothing when the run had been left in order.
-    fn tell(&self, found: &Recovery, remains: &Remains) -> Result<(), OpenError> {
+    fn tell(
+        &self,
+        found: &Recovery,
+        remains: &Remains,
+        heard_until: Option<Timestamp>,
+    ) -> Result<(), OpenError> {
         if found.is_clean() {
             return Ok(());
         }
         let torn_name = format!("{}.torn", self.shared.run.run_id);
-        let now = self.shared.door.sink().now();
-        let drafts = recovery::closing_drafts(found, remains, &torn_name, now)
+        let heard_until = heard_until.unwrap_or_else(|| self.shared.door.sink().now());
+        let drafts = recovery::closing_drafts(found, remains, &torn_name, heard_until)
             .map_err(|error| io_error(self.path(), io::Error::other(error)))?;
         for draft in drafts {
             self.record(draft)?;

@@ -138,7 +138,7 @@ pub(crate) fn closing_drafts(
     recovery: &Recovery,
     remains_usage: &Remains,
     torn_name: &str,
-    now: Timestamp,
+    heard_until: Timestamp,
 ) -> Result<Vec<Draft>, EncodeError> {
     let open = recovery.aborted.iter().map(
         |span| json!({ "type": span.kind.as_str(), "path": span.path.as_str(), "seq": span.seq }),
@@ -151,18 +151,24 @@ pub(crate) fn closing_drafts(
     }
     let mut drafts = vec![Draft::system("recovered", facts)?];
     for span in &recovery.aborted {
-        drafts.push(abort(span, &remains_usage.usage, now)?);
+        drafts.push(abort(span, &remains_usage.usage, heard_until)?);
     }
     Ok(drafts)
 }
 
 const ABORT_REASON: &str = "the recorder stopped before this ended";
 
-fn abort(span: &OpenSpan, usage: &TokenCounts, now: Timestamp) -> Result<Draft, EncodeError> {
+/// Drafts the end of `span`. It lasted as long as it was heard of: that nobody came back to the run
+/// for a month does not make it a month long.
+fn abort(
+    span: &OpenSpan,
+    usage: &TokenCounts,
+    heard_until: Timestamp,
+) -> Result<Draft, EncodeError> {
     let completion = span.kind.completion().unwrap_or(Kind::StepCompleted);
     let status = Some(Status::Aborted);
     let error = Some(ABORT_REASON.to_owned());
-    let duration_ms = Some(now.millis_since(span.started));
+    let duration_ms = Some(heard_until.millis_since(span.started));
     let draft = match &span.what {
         Started::Run { name, kind } => {
             let (name, kind) = (name.clone(), kind.clone());

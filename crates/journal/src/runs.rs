@@ -10,7 +10,8 @@ use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use quipu_event::{Event, Kind, RunId, decode_line};
+use quipu_event::payload::System;
+use quipu_event::{Event, Json, Kind, RunId, decode_line};
 use rustix::fs::{Mode, OFlags};
 
 use crate::error::ReadError;
@@ -37,7 +38,8 @@ pub struct RunListing {
     pub bytes: u64,
     /// Its first event, if the first line is one.
     pub first: Option<Box<Event>>,
-    /// The last line that is an event, notes of others aside: they may come after the run's end.
+    /// The last line that is an event, notes of others and repairs aside: they may come after the
+    /// run's end.
     pub last: Option<Box<Event>>,
     /// Whether it is still going.
     pub state: RunState,
@@ -46,7 +48,7 @@ pub struct RunListing {
 /// Whether a run is still going.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RunState {
-    /// It ended: its last event is `run.completed`, and nothing but notes follows.
+    /// It ended: its last event is `run.completed`, and nothing but notes and repairs follows.
     Ended,
     /// Somebody writes it now.
     Live(Holder),
@@ -176,20 +178,33 @@ fn first_line_of(file: &File) -> io::Result<Option<Box<Event>>> {
     Ok(lines.next_whole()?.and_then(|line| decode_line(line.bytes).ok()).map(Box::new))
 }
 
+/// Tells whether an event changes nothing about whether its run goes on: a note, or the news that
+/// torn bytes were taken from its end.
+fn is_aside(event: &Event) -> bool {
+    is_note(event) || event.kind == Kind::System && closes_nothing(&event.payload)
+}
+
+/// Tells whether this is what a recovery says that found torn bytes and nothing open.
+fn closes_nothing(payload: &Json) -> bool {
+    let Ok(System { subtype, facts }) = payload.decode() else { return false };
+    let aborted = facts.get("aborted").and_then(|aborted| aborted.as_array());
+    subtype == "recovered" && aborted.is_some_and(Vec::is_empty)
+}
+
 /// Returns the last event in a whole file.
 fn last_event_in(text: &[u8]) -> Option<Box<Event>> {
     let whole = memchr::memrchr(b'\n', text)?;
     text[..whole]
         .rsplit(|&byte| byte == b'\n')
-        .find_map(|line| decode_line(line).ok().filter(|event| !is_note(event)))
+        .find_map(|line| decode_line(line).ok().filter(|event| !is_aside(event)))
         .map(Box::new)
 }
 
-/// Returns the event on the last whole line of a file's end, if all of it is there and it is no note.
+/// Returns the event on the last whole line of a file's end, if all of it is there and it stands not aside.
 fn last_event_near(tail: &[u8]) -> Option<Box<Event>> {
     let end = memchr::memrchr(b'\n', tail)?;
     let start = memchr::memrchr(b'\n', &tail[..end])? + 1;
-    decode_line(&tail[start..end]).ok().filter(|event| !is_note(event)).map(Box::new)
+    decode_line(&tail[start..end]).ok().filter(|event| !is_aside(event)).map(Box::new)
 }
 
 fn last_event_of(file: File) -> io::Result<Option<Box<Event>>> {
@@ -197,7 +212,7 @@ fn last_event_of(file: File) -> io::Result<Option<Box<Event>>> {
     while let Some(line) = lines.next()? {
         if line.end == LineEnd::Feed
             && let Ok(event) = decode_line(line.bytes)
-            && !is_note(&event)
+            && !is_aside(&event)
         {
             return Ok(Some(Box::new(event)));
         }

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use quipu_event::payload::{RunCompleted, Status, StepCompleted, StepStarted, System, Usage};
-use quipu_event::{Draft, Event, Kind};
+use quipu_event::{Draft, Event, Kind, Timestamp};
 use quipu_journal::{OpenError, RunState, look_at, verify_run};
 use quipu_testkit::{
     TestStorage, assistant_text, complete_run, run_completed, run_id, run_started, step_completed,
@@ -129,6 +129,37 @@ fn reopening_a_run_that_ended_in_order_changes_nothing() {
     recorder.close().unwrap();
     assert_eq!(storage.bytes("r"), before);
     assert!(!storage.layout.torn(&run_id("r")).exists());
+}
+
+#[test]
+fn a_run_that_ended_stays_ended_when_torn_bytes_are_taken_from_it() {
+    let storage = TestStorage::new();
+    storage.record("r", [run_started("work"), run_completed("work", Status::Succeeded)]);
+    append(&storage, "r", b"{\"seq\":3,\"run");
+    let (recorder, found) = storage.reopen("r").unwrap();
+    assert!(found.torn.is_some() && found.aborted.is_empty());
+    recorder.close().unwrap();
+    let told = look_at(&storage.layout, &run_id("r")).unwrap();
+    assert_eq!((told.state, told.last.unwrap().kind), (RunState::Ended, Kind::RunCompleted));
+}
+
+#[test]
+fn what_is_closed_lasted_as_long_as_it_was_heard_of() {
+    let storage = TestStorage::new();
+    let at = |second: &str| Timestamp::parse(&format!("2026-01-01T10:00:{second}Z")).unwrap();
+    storage.record(
+        "r",
+        [
+            run_started("work").dated(at("00")),
+            step_started("step").dated(at("02")),
+            assistant_text("on it").dated(at("05")),
+        ],
+    );
+    drop(storage.reopen("r").unwrap());
+    let told = storage.events("r").split_off(4);
+    let step: StepCompleted = told[0].payload.decode().unwrap();
+    let run: RunCompleted = told[1].payload.decode().unwrap();
+    assert_eq!((step.duration_ms, run.duration_ms), (Some(3000), Some(5000)));
 }
 
 #[test]
