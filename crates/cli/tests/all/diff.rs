@@ -33,7 +33,7 @@ fn runs_that_did_the_same_have_no_difference_but_their_times() {
 a  11111111  review  failed  1m05s
 b  44444444  review  failed  1m05s
 
-no difference: 16 things said and done the same
+no difference: 17 things said and done the same
 
 TIME              A     B
 each[0].check  2.0s  2.5s
@@ -178,4 +178,48 @@ fn a_tool_that_was_never_answered_has_no_result() {
     let shown = session.quipu(&["diff", OTHER_ID, OTHER_LINT]).stdout;
     assert!(shown.contains("  a    #1  completed: yes\n  b    #1  no result\n"), "{shown}");
     assert!(shown.contains("    a #1  completed: yes\n    b #1  no result\n"), "{shown}");
+}
+
+#[test]
+fn every_entry_shows_both_sides_where_they_differ() {
+    let long = "é".repeat(300);
+    let cases = [
+        ("message.user", format!(r#"{{"blocks":[{{"type":"text","text":"{long}@"}}]}}"#)),
+        ("tool.call", format!(r#"{{"name":"T","call_id":"1","input":{{"text":"{long}@"}}}}"#)),
+        ("run.started", r#"{"kind":"@","inputs":{"a":1}}"#.to_owned()),
+        ("run.started", r#"{"kind":"exec","definition":{"path":"w","sha256":"@"}}"#.to_owned()),
+        (
+            "tool.result",
+            r#"{"name":"T","status":"completed","error":"no","output":"@"}"#.to_owned(),
+        ),
+        ("memory.recall.completed", r#"{"hits":"@"}"#.to_owned()),
+    ];
+    for (kind, payload) in cases {
+        let session = Session::new();
+        for (run, value) in [("one", "x1"), ("two", "y2")] {
+            let payload = payload.replace('@', value);
+            let line = |seq: u32, kind: &str, payload: &str| {
+                format!(
+                    r#"{{"v":1,"run_id":"{run}","seq":{seq},"timestamp":"2026-06-08T10:00:00Z","type":"{kind}","path":"","payload":{payload}}}"#
+                )
+            };
+            // The difference in question is not the first, which is told at length anyway.
+            let error = format!(r#"{{"code":"{value}","message":"m"}}"#);
+            let lines = [line(1, "error", &error), line(2, kind, &payload)];
+            transcripts::put(&session, run, &(lines.join("\n") + "\n"));
+        }
+        let outcome = session.quipu(&["diff", "one", "two"]);
+        assert_eq!(outcome.code, Some(1), "{kind}");
+        let side = |letter: &str| {
+            let start = format!("    {letter} #2  ");
+            let found = outcome.stdout.lines().find_map(|line| line.strip_prefix(&start));
+            found.unwrap_or_else(|| panic!("{}", outcome.stdout)).to_owned()
+        };
+        assert!(side("a").contains("x1") && side("b").contains("y2"), "{}", outcome.stdout);
+        let told = session.quipu(&["diff", "one", "two", "--json"]).json();
+        let found = &told["runs"][0]["differences"][1];
+        let shown = if found["change"] == "other_outcome" { "outcome" } else { "excerpt" };
+        assert_eq!(found["a"][shown], json!(side("a")), "{found}");
+        assert_eq!(found["b"][shown], json!(side("b")), "{found}");
+    }
 }

@@ -7,7 +7,9 @@ use quipu_event::payload::TokenCounts;
 
 use super::item::Item;
 use super::outline::{GroupKey, Outline};
+use super::parting::{look_alike, parted};
 use super::search::{Place, Search};
+use super::words::{Part, Words};
 
 /// One thing that differs.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,6 +23,31 @@ pub struct Difference {
     /// The thing in the second run.
     pub b: Option<Item>,
     pub(super) place: Place,
+}
+
+impl Difference {
+    /// Returns the part of the thing that differs.
+    pub fn part(&self) -> Part {
+        if self.change == Change::Outcome { Part::Outcome } else { Part::Said }
+    }
+
+    /// Tells whether both sides have it and their first words do not show all that differs.
+    pub fn is_hidden(&self) -> bool {
+        let (Some(a), Some(b)) = (&self.a, &self.b) else { return false };
+        let both = a.shown(self.part()).zip(b.shown(self.part()));
+        both.is_some_and(|((a, in_a), (b, in_b))| look_alike(a, b) || in_a.beside != in_b.beside)
+    }
+
+    /// Shows both sides from where they part, given all that they say.
+    pub fn reveal(&mut self, a: &Words, b: &Words) {
+        let part = self.part();
+        let (shown_a, shown_b) = parted(a, b);
+        for (item, shown) in [(&mut self.a, shown_a), (&mut self.b, shown_b)] {
+            if let Some(item) = item {
+                item.show(part, shown);
+            }
+        }
+    }
 }
 
 /// How something differs.

@@ -7,10 +7,12 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use quipu_event::payload::{Message, Status, StepCompleted, TokenCounts, ToolResult};
 use quipu_event::{BlockContent, Event, Kind, Payload, RunId, StepPath, Timestamp};
 
-use super::item::{Item, What};
-use super::print::{
-    excerpt, lasting_text, print, print_json, print_outcome, text_of_block, text_of_end,
-    text_of_json, text_of_result, text_of_run_end, text_of_start,
+use super::item::{Item, MODEL, STOP_REASON, What};
+use super::parting::excerpt;
+use super::print::{Print, print};
+use super::words::{
+    Words, of_block, of_call, of_error, of_facts, of_input, of_result, of_run_end, of_run_start,
+    of_step_end, of_step_start,
 };
 use crate::reading::{read, step_path};
 
@@ -62,6 +64,8 @@ pub struct OutlineBuilder {
     current: HashMap<StepPath, (u32, u32, Timestamp)>,
     visits: HashMap<(StepPath, u32), u32>,
     subagents: HashMap<GroupKey, HashMap<Box<str>, u32>>,
+    /// The model that spoke last.
+    models: HashMap<GroupKey, Box<str>>,
     /// Calls that wait for their results, by id.
     open_calls: HashMap<u64, (usize, usize)>,
     /// Calls that are told as events, and so need not be told by blocks.
@@ -112,36 +116,28 @@ impl OutlineBuilder {
     fn take(&mut self, event: &Event) {
         match read(event).payload {
             Payload::RunStarted(run) => {
-                let inputs = run.inputs.as_ref().map(print_json).unwrap_or_default();
-                let text = run.inputs.as_ref().map(text_of_json).unwrap_or_default();
-                let said = print(&[run.kind.as_str(), &inputs.to_string()]);
+                let words = of_run_start(&run);
                 self.outline_mut().name = Some(run.name).filter(|name| !name.is_empty());
-                self.put(event, &event.path, What::Start, "run", (said, &text));
+                self.put(event, &event.path, What::Start, "run", &words);
             }
             Payload::RunCompleted(run) => {
-                let result = run.result.as_ref().map(print_outcome).unwrap_or_default();
-                let text = text_of_run_end(&run);
-                let status = run.status.as_ref().map(Status::as_str).unwrap_or_default();
-                let error = run.error.as_deref().unwrap_or_default();
-                let said = print(&[status, error, &result.to_string()]);
+                let words = of_run_end(&run);
                 self.reported_ms = run.duration_ms;
                 self.outline_mut().status = run.status;
-                self.put(event, &event.path, What::End, "run", (said, &text));
+                self.put(event, &event.path, What::End, "run", &words);
             }
             Payload::StepStarted(step) => {
                 let path = step_path(event, &step.name);
                 self.begin_step(event, &path, step.attempt.unwrap_or(1));
-                let text = text_of_start(&step);
-                self.put(event, &path, What::Start, "step", (print(&[&text]), &text));
+                self.put(event, &path, What::Start, "step", &of_step_start(&step));
             }
             Payload::StepCompleted(step) => self.end_step(event, &step),
             Payload::Message(message) => self.put_message(event, &message),
             Payload::ToolCall(call) => {
                 *self.outline_mut().tools.entry(call.name.clone()).or_default() += 1;
-                let input = call.input.as_str();
-                let said = print(&[&call.name, &print_json(&call.input).to_string()]);
-                let place = self.put(event, &event.path, What::Tool, &call.name, (said, input));
-                let id = print(&[&call.call_id]);
+                let words = of_call(&call);
+                let place = self.put(event, &event.path, What::Tool, &call.name, &words);
+                let id = print(&call.call_id);
                 self.called.insert(id);
                 self.open_calls.insert(id, place);
             }
@@ -152,13 +148,11 @@ impl OutlineBuilder {
                 self.outline_mut().tokens.entry(model).or_default().add(&tokens);
             }
             Payload::Error(error) => {
-                let text = format!("{}: {}", error.code, error.message);
-                self.put(event, &event.path, What::Error, "error", (print(&[&text]), &text));
+                self.put(event, &event.path, What::Error, "error", &of_error(&error));
             }
             _ if is_fact(&event.kind) => {
-                let (said, name) = (print_outcome(&event.payload), event.kind.as_str().to_owned());
-                let text = lasting_text(&event.payload);
-                self.put(event, &event.path, What::Fact, &name, (said, &text));
+                let (name, words) = (event.kind.as_str(), of_facts(&event.payload));
+                self.put(event, &event.path, What::Fact, name, &words);
             }
             _ => {}
         }
@@ -181,59 +175,59 @@ impl OutlineBuilder {
 
     fn end_step(&mut self, event: &Event, step: &StepCompleted) {
         let path = step_path(event, &step.name);
-        let text = text_of_end(step);
-        let result = step.result.as_ref().map(print_outcome).unwrap_or_default();
-        let status = step.status.as_ref().map(Status::as_str).unwrap_or_default();
-        let error = step.error.as_deref().unwrap_or_default();
-        let said = print(&[status, error, &result.to_string()]);
         let key = self.key_at(&path);
         let elapsed = self.current.get(&path).map(|(.., at)| event.timestamp.millis_since(*at));
         if let Some(millis) = step.duration_ms.or(elapsed) {
             self.outline_mut().durations.insert(key, millis);
         }
-        self.put(event, &path, What::End, "step", (said, &text));
+        self.put(event, &path, What::End, "step", &of_step_end(step));
         self.current.remove(&path);
     }
 
     fn put_message(&mut self, event: &Event, message: &Message) {
         let is_user = event.kind == Kind::MessageUser;
         let what = if is_user { What::User } else { What::Assistant };
+        if let Some(model) = &message.model {
+            self.put_model(event, what, model);
+        }
         for (at, block) in message.blocks.iter().enumerate() {
             let name = block.content.block_type();
-            let text = text_of_block(&block.content);
-            let (said, call) = match &block.content {
-                BlockContent::ToolUse { tool_name, tool_id, tool_input } => {
-                    let input = print_json(tool_input).to_string();
-                    (print(&[name, tool_name, &input]), Some(print(&[tool_id])))
-                }
-                BlockContent::ToolResult { tool_id, tool_content, .. } => {
-                    let content = print_json(tool_content).to_string();
-                    (print(&[name, &content]), Some(print(&[tool_id])))
-                }
-                _ => (print(&[name, &text]), None),
+            let call = match &block.content {
+                BlockContent::ToolUse { tool_id, .. }
+                | BlockContent::ToolResult { tool_id, .. } => Some(print(tool_id)),
+                _ => None,
             };
-            let (group, place) = self.put(event, &event.path, what, name, (said, &text));
+            let (group, place) = self.put(event, &event.path, what, name, &of_block(block));
             let item = &mut self.outline_mut().groups[group].1[place];
             (item.block, item.call) = (Some(at), call);
+        }
+        if let Some(reason) = &message.stop_reason {
+            self.put(event, &event.path, what, STOP_REASON, &Words::plain(reason));
+        }
+    }
+
+    /// Puts which model speaks, where another one spoke before: else every message would say it.
+    fn put_model(&mut self, event: &Event, what: What, model: &str) {
+        let key = self.key_of(event, &event.path);
+        if self.models.get(&key).is_none_or(|known| &**known != model) {
+            self.models.insert(key, model.into());
+            self.put(event, &event.path, what, MODEL, &Words::plain(model));
         }
     }
 
     fn put_result(&mut self, event: &Event, result: &ToolResult) {
-        let id = print(&[&result.call_id]);
+        let id = print(&result.call_id);
         self.answered.insert(id);
-        let status = result.status.as_ref().map(|status| status.as_str()).unwrap_or_default();
-        let error = result.error.as_deref().unwrap_or_default();
-        let outcome = print(&[status, error, &print_json(&result.output).to_string()]).max(1);
-        let text = excerpt(&text_of_result(result));
+        let words = of_result(result);
         let place = self.open_calls.remove(&id);
         // A result whose call was lost stands by itself.
         let (group, place) = place.unwrap_or_else(|| {
-            let said = print(&[&result.name, &print_json(&result.input).to_string()]);
-            self.put(event, &event.path, What::Tool, &result.name, (said, result.input.as_str()))
+            let input = of_input(&result.input);
+            self.put(event, &event.path, What::Tool, &result.name, &input)
         });
         let item = &mut self.outline_mut().groups[group].1[place];
-        item.outcome = outcome;
-        item.outcome_excerpt = Some(text.into());
+        item.outcome = Some(Print::of(&words));
+        item.outcome_excerpt = Some(excerpt(&words.text).into());
         item.outcome_seq = Some(event.seq);
     }
 
@@ -244,12 +238,9 @@ impl OutlineBuilder {
         path: &StepPath,
         what: What,
         name: &str,
-        said: (u64, &str),
+        words: &Words,
     ) -> (usize, usize) {
-        let mut key = self.key_at(path);
-        if let Some(source) = &event.source {
-            key.subagent = self.number_of(&key, source);
-        }
+        let key = self.key_of(event, path);
         let group = match self.places.get(&key) {
             Some(&group) => group,
             None => {
@@ -266,9 +257,9 @@ impl OutlineBuilder {
             block: None,
             what,
             name: name.into(),
-            said: said.0,
-            outcome: 0,
-            excerpt: excerpt(said.1).into(),
+            said: Print::of(words),
+            outcome: None,
+            excerpt: excerpt(&words.text).into(),
             outcome_excerpt: None,
             outcome_seq: None,
             call: None,
@@ -276,6 +267,15 @@ impl OutlineBuilder {
         let items = &mut self.outline_mut().groups[group].1;
         items.push(item);
         (group, items.len() - 1)
+    }
+
+    /// Returns the occurrence that `event` belongs to, and who speaks in it.
+    fn key_of(&mut self, event: &Event, path: &StepPath) -> GroupKey {
+        let mut key = self.key_at(path);
+        if let Some(source) = &event.source {
+            key.subagent = self.number_of(&key, source);
+        }
+        key
     }
 
     /// Returns which of a step's subagents `source` is, from 1, in the order of their first words.
@@ -303,7 +303,10 @@ impl OutlineBuilder {
 }
 
 /// Tells whether an event tells of something that two runs can do differently.
+///
+/// What is noted about a run is none: that it was accepted, and what its recorder or agent did for
+/// itself.
 fn is_fact(kind: &Kind) -> bool {
-    let kind = kind.as_str();
-    kind.starts_with("file.") || kind.starts_with("deliverable.") || kind.starts_with("skill.")
+    let noted = [Kind::RunCreated, Kind::RunStarted, Kind::System, Kind::Unknown, Kind::Usage];
+    !noted.contains(kind)
 }

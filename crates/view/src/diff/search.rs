@@ -29,8 +29,9 @@ impl Search {
     /// Compares what was said and done in one step.
     pub(super) fn step(&mut self, key: &GroupKey, a: &[Item], b: &[Item]) {
         self.passed = None;
-        let prints = |items: &[Item]| items.iter().map(Item::print).collect::<Vec<_>>();
-        let pairs = align(&prints(a), &prints(b));
+        let prints_a: Vec<_> = a.iter().map(Item::print).collect();
+        let prints_b: Vec<_> = b.iter().map(Item::print).collect();
+        let pairs = align(&prints_a, &prints_b);
         self.same += pairs.len() as u64;
         let (mut next_a, mut next_b) = (0, 0);
         for &(at_a, at_b) in pairs.iter().chain([&(a.len(), b.len())]) {
@@ -57,7 +58,7 @@ impl Search {
     /// Pairs what is akin between two places that are the same, in order; the rest is on one side only.
     fn gap(&mut self, key: &GroupKey, a: &[Item], b: &[Item]) {
         let kinds = |items: &[Item]| {
-            items.iter().map(|item| super::print::print(&[item.what.word(), &item.name])).collect()
+            items.iter().map(|item| super::print::print(&(item.what, &item.name))).collect()
         };
         let (kinds_a, kinds_b): (Vec<u64>, Vec<u64>) = (kinds(a), kinds(b));
         let pairs = align(&kinds_a, &kinds_b);

@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 use quipu_event::{Event, RunId};
 use quipu_view::diff::{
-    Change, Comparison, Outline, OutlineBuilder, Report, What, compare, compare_all,
-    first_difference, text_at,
+    Change, Comparison, Item, Outline, OutlineBuilder, Report, What, compare, compare_all,
+    first_difference, parted, words_at,
 };
 use serde_json::json;
 
@@ -116,7 +116,7 @@ fn the_first_divergence_is_the_earliest_difference() {
     let first = comparison.first().unwrap();
     assert_eq!(first.change, Change::Outcome);
     assert_eq!(first.step.path, "ask");
-    let said = |item: &Option<quipu_view::diff::Item>| {
+    let said = |item: &Option<Item>| {
         item.as_ref().and_then(|item| item.outcome_excerpt.clone()).unwrap().to_string()
     };
     assert_eq!(
@@ -236,15 +236,12 @@ fn called_runs_are_compared_step_by_step() {
 fn what_came_of_a_step_is_shown_without_what_always_differs() {
     let other =
         RUN.replace("\"s-1\"", "\"s-2\"").replace(r#""output":"Done.""#, r#""output":"No.""#);
-    let text = |run: &str| {
-        let events = events(run);
-        let end = events.iter().find(|event| event.kind.as_str() == "step.completed");
-        text_at(end.expect("the step ends"), None)
-    };
-    let (a, b) = first_difference(&text(RUN), &text(&other));
     assert_eq!(
-        (a.as_str(), b.as_str()),
-        (r#"succeeded {"output":"Done."}"#, r#"succeeded {"output":"No."}"#)
+        sides(RUN, &other),
+        [(
+            r#"succeeded {"output":"Done."}"#.to_owned(),
+            r#"succeeded {"output":"No."}"#.to_owned()
+        )]
     );
 }
 
@@ -269,7 +266,272 @@ fn two_texts_are_shown_where_they_part() {
     assert_eq!(first_difference("é", "è"), ("é".to_owned(), "è".to_owned()));
 }
 
+/// Returns what is shown of each difference, once events were read again where that is needed.
+fn sides(a: &str, b: &str) -> Vec<(String, String)> {
+    let (events_a, events_b) = (events(a), events(b));
+    let comparison = compare(&outline_of(&events_a), &outline_of(&events_b));
+    let mut shown = Vec::new();
+    for mut difference in comparison.differences {
+        let part = difference.part();
+        let words = |events: &[Event], item: &Option<Item>| {
+            let item = item.as_ref()?;
+            let seq = item.seq_of(part)?;
+            let event = events.iter().find(|event| event.seq == seq)?;
+            Some(words_at(event, item, part))
+        };
+        let both = words(&events_a, &difference.a).zip(words(&events_b, &difference.b));
+        if let Some((a, b)) = &both {
+            let (first_a, first_b) = parted(a, b);
+            assert_ne!(first_a, first_b, "where runs part, both sides are shown");
+        }
+        if let Some((a, b)) = both.filter(|_| difference.is_hidden()) {
+            difference.reveal(&a, &b);
+        }
+        let is_outcome = difference.change == Change::Outcome;
+        let text = |item: Option<Item>| match item {
+            Some(item) if is_outcome => item.outcome_excerpt.unwrap_or("no result".into()).into(),
+            Some(item) => item.excerpt.into(),
+            None => String::new(),
+        };
+        shown.push((text(difference.a), text(difference.b)));
+    }
+    shown
+}
+
+/// One event, what to put for `@` in both runs, and what is shown then.
+const FACTS: &[(&str, &str, &str, &str, &str)] = &[
+    (
+        r#"{"type":"run.started","payload":{"kind":"@","inputs":{"a":1}}}"#,
+        "workflow",
+        "exec",
+        r#"kind: "workflow""#,
+        r#"kind: "exec""#,
+    ),
+    (
+        r#"{"type":"run.started","payload":{"agent":{"provider":"@"}}}"#,
+        "claude",
+        "codex",
+        r#"agent.provider: "claude""#,
+        r#"agent.provider: "codex""#,
+    ),
+    (
+        r#"{"type":"run.started","payload":{"agent":{"model":"@"}}}"#,
+        "opus",
+        "haiku",
+        r#"agent.model: "opus""#,
+        r#"agent.model: "haiku""#,
+    ),
+    (
+        r#"{"type":"run.started","payload":{"definition":{"path":"w","sha256":"@"}}}"#,
+        "ab",
+        "cd",
+        r#"definition.sha256: "ab""#,
+        r#"definition.sha256: "cd""#,
+    ),
+    (
+        r#"{"type":"step.started","path":"s","payload":{"kind":"agent","agent":{"provider":"@"}}}"#,
+        "claude",
+        "codex",
+        "agent claude",
+        "agent codex",
+    ),
+    (
+        r#"{"type":"step.started","path":"s","payload":{"kind":"agent","agent":{"model":"@"}}}"#,
+        "opus",
+        "haiku",
+        r#"model: "opus""#,
+        r#"model: "haiku""#,
+    ),
+    (
+        r#"{"type":"step.completed","path":"s","payload":{"next":{"goto":"@","because":"x"}}}"#,
+        "fix",
+        "end",
+        r#"next.goto: "fix""#,
+        r#"next.goto: "end""#,
+    ),
+    (
+        r#"{"type":"step.completed","path":"s","payload":{"next":{"goto":"x","because":"@"}}}"#,
+        "on_failure",
+        "on_success",
+        r#"next.because: "on_failure""#,
+        r#"next.because: "on_success""#,
+    ),
+    (
+        r#"{"type":"message.assistant","payload":{"model":"@","blocks":[{"type":"text","text":"x"}]}}"#,
+        "opus",
+        "haiku",
+        "opus",
+        "haiku",
+    ),
+    (
+        r#"{"type":"message.assistant","payload":{"stop_reason":"@","blocks":[]}}"#,
+        "end_turn",
+        "max_tokens",
+        "end_turn",
+        "max_tokens",
+    ),
+    (
+        r#"{"type":"message.user","payload":{"blocks":[{"type":"text","text":"x","purpose":"@"}]}}"#,
+        "prompt",
+        "system_prompt",
+        r#"purpose: "prompt""#,
+        r#"purpose: "system_prompt""#,
+    ),
+    (
+        r#"{"type":"memory.recall.completed","payload":{"hits":@}}"#,
+        "0",
+        "3",
+        r#"{"hits":0}"#,
+        r#"{"hits":3}"#,
+    ),
+    (
+        r#"{"type":"memory.recall.started","payload":{"query":"@"}}"#,
+        "a",
+        "b",
+        r#"{"query":"a"}"#,
+        r#"{"query":"b"}"#,
+    ),
+    (
+        r#"{"type":"skill.loaded","payload":{"name":"@"}}"#,
+        "a",
+        "b",
+        r#"{"name":"a"}"#,
+        r#"{"name":"b"}"#,
+    ),
+    (
+        r#"{"type":"file.written","payload":{"file":"f","sha256":"@"}}"#,
+        "a",
+        "b",
+        r#"{"file":"f","sha256":"a"}"#,
+        r#"{"file":"f","sha256":"b"}"#,
+    ),
+    (
+        r#"{"type":"config.loaded","payload":{"keys":["@"]}}"#,
+        "a",
+        "b",
+        r#"{"keys":["a"]}"#,
+        r#"{"keys":["b"]}"#,
+    ),
+    (
+        r#"{"type":"prompt.rendered","payload":{"template":"@"}}"#,
+        "a",
+        "b",
+        r#"{"template":"a"}"#,
+        r#"{"template":"b"}"#,
+    ),
+    (
+        r#"{"type":"error","payload":{"code":"c","message":"m","retryable":@}}"#,
+        "true",
+        "false",
+        "retryable: true",
+        "retryable: false",
+    ),
+    (
+        r#"{"type":"tool.result","payload":{"name":"T","error":"no","status":"completed","output":@}}"#,
+        r#""x""#,
+        r#"{"a":"x"}"#,
+        r#"output: "x""#,
+        r#"output: {"a":"x"}"#,
+    ),
+    (
+        r#"{"type":"tool.result","payload":{"name":"T","output":@}}"#,
+        r#""1""#,
+        "1",
+        r#"output: "1""#,
+        "output: 1",
+    ),
+    (
+        r#"{"type":"message.user","payload":{"blocks":[{"type":"text","text":"@"}]}}"#,
+        "é  b",
+        "é b",
+        r#""é \u0020b""#,
+        r#""é b""#,
+    ),
+];
+
+#[test]
+fn a_fact_that_differs_is_shown_on_both_sides() {
+    for (line, a, b, shown_a, shown_b) in FACTS {
+        let shown = sides(&line.replace('@', a), &line.replace('@', b));
+        assert_eq!(shown, [((*shown_a).to_owned(), (*shown_b).to_owned())], "{line}");
+        assert_eq!(sides(&line.replace('@', a), &line.replace('@', a)), [], "{line}");
+    }
+}
+
+#[test]
+fn what_any_two_runs_have_different_is_no_difference() {
+    let cases = [
+        r#"{"type":"run.started","payload":{"name":"@","cwd":"@","session_id":"@","task_id":"@","labels":{"l":"@"},"definition":{"path":"@","sha256":"s"}}}"#,
+        r#"{"type":"run.created","payload":{"name":"@"}}"#,
+        r#"{"type":"memory.recall.completed","payload":{"hits":1,"duration_ms":"@","run_id":"@"}}"#,
+        r#"{"type":"message.assistant","payload":{"message_id":"@","model":"m","blocks":[{"type":"thinking","thinking":"t","signature":"@"}]}}"#,
+        r#"{"type":"step.completed","path":"s","payload":{"result":{"session_id":"@"}}}"#,
+        r#"{"type":"system","payload":{"subtype":"@"}}"#,
+        r#"{"type":"unknown","payload":{"reason":"@"}}"#,
+    ];
+    for line in cases {
+        assert_eq!(sides(&line.replace('@', "a"), &line.replace('@', "b")), [], "{line}");
+    }
+}
+
+#[test]
+fn a_model_is_told_once_until_another_speaks() {
+    let said = |models: [&str; 4]| {
+        let line = |(n, model)| {
+            format!(
+                r#"{{"type":"message.assistant","payload":{{"model":"{model}","blocks":[{{"type":"text","text":"{n}"}}]}}}}"#
+            )
+        };
+        models.into_iter().enumerate().map(line).collect::<Vec<_>>().join("\n")
+    };
+    let shown = sides(&said(["opus"; 4]), &said(["haiku", "haiku", "haiku", "opus"]));
+    let expected = [("opus", "haiku"), ("", "opus")];
+    assert_eq!(shown, expected.map(|(a, b)| (a.to_owned(), b.to_owned())));
+}
+
+#[test]
+fn texts_that_differ_late_are_shown_there_wherever_they_stand() {
+    let said = |last: &str| {
+        let text = format!("{}{last}", "é".repeat(300));
+        [
+            format!(
+                r#"{{"type":"message.user","payload":{{"blocks":[{{"type":"text","text":"{text}"}}]}}}}"#
+            ),
+            format!(r#"{{"type":"tool.call","payload":{{"name":"T","call_id":"1","input":"{text}"}}}}"#),
+            r#"{"type":"tool.call","payload":{"name":"U","call_id":"2","input":1}}"#.to_owned(),
+            format!(r#"{{"type":"tool.result","payload":{{"call_id":"2","output":"{text}"}}}}"#),
+            format!(r#"{{"type":"error","payload":{{"message":"{text}"}}}}"#),
+            format!(r#"{{"type":"file.read","payload":{{"file":"{text}"}}}}"#),
+            format!(r#"{{"type":"run.completed","payload":{{"result":"{text}"}}}}"#),
+        ]
+        .join("\n")
+    };
+    let shown = sides(&said("x"), &said("y"));
+    assert_eq!(shown.len(), 6);
+    for (a, b) in shown {
+        assert!(a.starts_with('…') && a.contains("éx"), "{a}");
+        assert!(b.starts_with('…') && b.contains("éy"), "{b}");
+    }
+}
+
 proptest! {
+    #[test]
+    fn two_sides_that_differ_are_never_shown_alike(
+        line in 0..FACTS.len(),
+        a in "[xé \\t\\n\u{3000}]{0,6}",
+        b in "[xé \\t\\n\u{3000}]{0,6}",
+        before in 0usize..220,
+    ) {
+        let (line, ..) = FACTS[line];
+        let put = |text: &str| {
+            let text = json!(format!("{}{text}", "w ".repeat(before))).to_string();
+            line.replace("\"@\"", "@").replace('@', &text)
+        };
+        for (a, b) in sides(&put(&a), &put(&b)) {
+            prop_assert_ne!(a, b);
+        }
+    }
+
     #[test]
     fn a_run_never_differs_from_itself(order in proptest::collection::vec(0usize..8, 1..40)) {
         let lines: Vec<&str> = RUN.trim().lines().collect();

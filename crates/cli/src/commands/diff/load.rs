@@ -1,8 +1,12 @@
 //! Transcripts → outlines, and single events read back.
 
+use std::collections::HashMap;
+use std::io;
+use std::path::Path;
+
 use quipu_event::{Event, RunId, decode_line, peek};
 use quipu_journal::{Layout, Lines, ReadError, Reader};
-use quipu_view::diff::{Item, Outline, OutlineBuilder, text_at};
+use quipu_view::diff::{Item, Outline, OutlineBuilder, Part, Words, words_at};
 
 use crate::format::damage::DamageCount;
 
@@ -11,9 +15,16 @@ pub(super) struct Loader<'a> {
     pub(super) layout: &'a Layout,
     pub(super) damage: DamageCount,
     pub(super) failure: Option<anyhow::Error>,
+    /// Where the events of a run stand, once one was asked for.
+    places: HashMap<RunId, HashMap<u64, u64>>,
 }
 
-impl Loader<'_> {
+impl<'a> Loader<'a> {
+    pub(super) fn new(layout: &'a Layout) -> Self {
+        let (damage, places) = (DamageCount::default(), HashMap::new());
+        Loader { layout, damage, failure: None, places }
+    }
+
     pub(super) fn load(&mut self, run: &RunId) -> anyhow::Result<Option<Outline>> {
         let mut builder = OutlineBuilder::default();
         for item in Reader::open(self.layout.transcript(run))? {
@@ -36,33 +47,46 @@ impl Loader<'_> {
         })
     }
 
-    /// Returns all that an item says, or all that came of it.
-    pub(super) fn text_of(
-        &self,
+    /// Returns all that a part of an item says, read anew: an outline only has the first words.
+    pub(super) fn words_of(
+        &mut self,
         run: &RunId,
         item: &Item,
-        outcome: bool,
-    ) -> anyhow::Result<String> {
-        let seq = item.outcome_seq.filter(|_| outcome).unwrap_or(item.seq);
+        part: Part,
+    ) -> anyhow::Result<Option<Words>> {
+        let Some(seq) = item.seq_of(part) else { return Ok(None) };
         let event = self.event(run, seq)?;
-        Ok(event.map(|event| text_at(&event, item.block)).unwrap_or_default())
+        Ok(event.map(|event| words_at(&event, item, part)))
     }
 
-    /// Returns the event of that number. Foreign runs need not be in order, so all lines are asked.
-    fn event(&self, run: &RunId, seq: u64) -> Result<Option<Event>, ReadError> {
+    /// Returns the event of that number.
+    fn event(&mut self, run: &RunId, seq: u64) -> Result<Option<Event>, ReadError> {
         let path = self.layout.transcript(run);
         let failed = |source| ReadError { path: path.clone(), source };
-        let mut lines = Lines::new(std::fs::File::open(&path).map_err(failed)?, 0);
-        while let Some(line) = lines.next_whole().map_err(failed)? {
-            if peek(line.bytes).is_some_and(|seen| seen.seq != seq) {
-                continue;
-            }
-            if let Ok(event) = decode_line(line.bytes)
-                && event.seq == seq
-            {
-                return Ok(Some(event));
-            }
+        if !self.places.contains_key(run) {
+            let found = find_lines(&path).map_err(failed)?;
+            self.places.insert(run.clone(), found);
         }
-        Ok(None)
+        let place = self.places.get(run).and_then(|places| places.get(&seq));
+        let Some(&offset) = place else { return Ok(None) };
+        let mut lines = Lines::new(std::fs::File::open(&path).map_err(failed)?, offset);
+        let line = lines.next_whole().map_err(failed)?;
+        Ok(line.and_then(|line| decode_line(line.bytes).ok()))
     }
+}
+
+/// Returns where each event stands. Foreign runs need not be in order, so all lines are asked.
+fn find_lines(path: &Path) -> io::Result<HashMap<u64, u64>> {
+    let mut places = HashMap::new();
+    let mut lines = Lines::new(std::fs::File::open(path)?, 0);
+    while let Some(line) = lines.next_whole()? {
+        let seq = match peek(line.bytes) {
+            Some(seen) => Some(seen.seq),
+            None => decode_line(line.bytes).ok().map(|event| event.seq),
+        };
+        if let Some(seq) = seq {
+            places.entry(seq).or_insert(line.offset);
+        }
+    }
+    Ok(places)
 }

@@ -7,12 +7,11 @@ use std::io::Write;
 
 use quipu_journal::find_run;
 use quipu_view::diff::{
-    Change, Comparison, Difference, Item, Report, compare_all, first_difference,
+    Comparison, Difference, Item, Part, Report, What, Words, compare_all, excerpt, parted,
 };
 
 use crate::Context;
 use crate::exit::{Exit, UserError};
-use crate::format::damage::DamageCount;
 use load::Loader;
 
 /// Show where two runs part
@@ -44,7 +43,7 @@ pub(crate) struct Args {
 pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<Exit> {
     let layout = context.settings.layout();
     let (a, b) = (find_run(&layout, &args.a)?, find_run(&layout, &args.b)?);
-    let mut loader = Loader { layout: &layout, damage: DamageCount::default(), failure: None };
+    let mut loader = Loader::new(&layout);
     let mut load = |run| match loader.load(run)? {
         Some(outline) => Ok(outline),
         None => {
@@ -53,23 +52,26 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<Exit> {
         }
     };
     let (a, b) = (load(&a)?, load(&b)?);
-    let comparisons = compare_all(&a, &b, &mut |run| match args.no_children {
+    let mut comparisons = compare_all(&a, &b, &mut |run| match args.no_children {
         true => None,
         false => loader.find(run),
     });
     if let Some(failure) = loader.failure.take() {
         return Err(failure);
     }
+    let shown = if args.all || context.screen.json { usize::MAX } else { drawing::SHOWN };
+    for comparison in &mut comparisons {
+        reveal(&mut loader, comparison, shown)?;
+    }
     let report = Report(&comparisons);
     let texts = match report.first() {
-        Some((comparison, first)) => Some(texts_of(&loader, comparison, first)?),
+        Some((comparison, first)) => Some(texts_of(&mut loader, comparison, first)?),
         None => None,
     };
     if context.screen.json {
         context.screen.print_json(&report.to_json(texts.as_ref()))?;
     } else {
         let mut out = context.screen.stdout();
-        let shown = if args.all { usize::MAX } else { drawing::SHOWN };
         drawing::Drawing { report: &report, texts, shown, screen: context.screen }
             .write(&mut out)?;
         out.flush()?;
@@ -81,19 +83,49 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<Exit> {
     })
 }
 
-/// Returns what both runs said where they part, read anew: an outline only has the first words.
+/// Shows the differences that the first words of both sides do not show.
+fn reveal(
+    loader: &mut Loader<'_>,
+    comparison: &mut Comparison,
+    shown: usize,
+) -> anyhow::Result<()> {
+    let (run_a, run_b) = &comparison.runs;
+    let differences = comparison.differences.iter_mut().take(shown);
+    for difference in differences.filter(|difference| difference.is_hidden()) {
+        let part = difference.part();
+        if let (Some(a), Some(b)) = (&difference.a, &difference.b)
+            && let Some(a) = loader.words_of(run_a, a, part)?
+            && let Some(b) = loader.words_of(run_b, b, part)?
+        {
+            difference.reveal(&a, &b);
+        }
+    }
+    Ok(())
+}
+
+/// Returns what both runs said where they part.
 fn texts_of(
-    loader: &Loader<'_>,
+    loader: &mut Loader<'_>,
     comparison: &Comparison,
     first: &Difference,
 ) -> anyhow::Result<(String, String)> {
-    let outcome = first.change == Change::Outcome;
-    let text = |run, item: Option<&Item>| match item {
-        Some(item) if outcome && item.outcome_seq.is_none() => Ok(drawing::NO_RESULT.to_owned()),
-        Some(item) => loader.text_of(run, item, outcome),
-        None => Ok(String::new()),
+    let part = first.part();
+    let mut words = |run, item: &Option<Item>| match item {
+        Some(item) => anyhow::Ok(loader.words_of(run, item, part)?.map(|mut words| {
+            if item.what == What::Tool && part == Part::Said {
+                words.text = format!("{} {}", item.name, words.text);
+            }
+            words
+        })),
+        None => Ok(None),
     };
-    let a = text(&comparison.runs.0, first.a.as_ref())?;
-    let b = text(&comparison.runs.1, first.b.as_ref())?;
-    Ok(first_difference(&a, &b))
+    let a = words(&comparison.runs.0, &first.a)?;
+    let b = words(&comparison.runs.1, &first.b)?;
+    if let (Some(a), Some(b)) = (&a, &b) {
+        return Ok(parted(a, b));
+    }
+    // Only a call that was never answered has both sides and words for one.
+    let alone = if part == Part::Outcome { drawing::NO_RESULT } else { "" };
+    let text = |words: Option<Words>| words.map_or(alone.to_owned(), |words| excerpt(&words.text));
+    Ok((text(a), text(b)))
 }
