@@ -33,6 +33,8 @@ pub enum Told {
     Bytes(u64),
     /// A run is done.
     Run(Exported),
+    /// A run that was called is not in the storage.
+    Missing(RunId),
 }
 
 /// What came of one run.
@@ -64,8 +66,7 @@ impl<'a> Exporter<'a> {
 
     /// Puts `run` on the shelf and, if asked, the runs it calls, and says what came of each.
     ///
-    /// A called run whose transcript is not there is passed over: its caller's says that it was
-    /// called.
+    /// A called run whose transcript is not there is told and passed over.
     pub fn export(
         &mut self,
         run: &RunId,
@@ -78,6 +79,7 @@ impl<'a> Exporter<'a> {
                 continue;
             }
             if next != *run && !self.layout.transcript(&next).exists() {
+                tell(Told::Missing(next));
                 continue;
             }
             let (exported, children) = self.export_one(&next, run, shelf, &mut tell)?;

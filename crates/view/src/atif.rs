@@ -82,8 +82,9 @@ impl AtifView {
         let fact = |key: &str| system.facts.get(key).and_then(|value| value.as_str());
         match system.subtype.as_str() {
             "compaction" | "note" => {
-                let text = fact("content").or(fact("summary")).or(fact("title"));
-                let text = text.unwrap_or(&system.subtype).to_owned();
+                let parts = [fact("title"), fact("content").or(fact("summary"))];
+                let said: Vec<&str> = parts.into_iter().flatten().collect();
+                let text = if said.is_empty() { system.subtype.clone() } else { said.join("\n\n") };
                 self.main.remark(event, text, Some(&system.subtype), shelf);
                 Place::Found
             }

@@ -73,10 +73,10 @@ fn stand_in(kind: &Kind, shape: Shape) -> Payload {
 fn fill_in_status(payload: &mut Payload) {
     match payload {
         Payload::RunCompleted(run) => {
-            run.status.get_or_insert_with(|| status_by_error(run.error.as_deref()));
+            run.status = Some(Status::told(run.status.as_ref(), run.error.as_deref()));
         }
         Payload::StepCompleted(step) => {
-            step.status.get_or_insert_with(|| status_by_error(step.error.as_deref()));
+            step.status = Some(Status::told(step.status.as_ref(), step.error.as_deref()));
         }
         Payload::ToolResult(tool) => {
             let failed = is_error(tool.error.as_deref()) || output_says_error(&tool.output);
@@ -85,11 +85,6 @@ fn fill_in_status(payload: &mut Payload) {
         }
         _ => {}
     }
-}
-
-/// A writer without a status names an error when there was one.
-fn status_by_error(error: Option<&str>) -> Status {
-    if is_error(error) { Status::Failed } else { Status::Succeeded }
 }
 
 fn is_error(error: Option<&str>) -> bool {

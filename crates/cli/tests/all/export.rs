@@ -37,6 +37,18 @@ fn a_run_and_those_it_calls_become_files() {
 }
 
 #[test]
+fn a_called_run_that_is_not_there_is_told() {
+    let session = transcripts::session();
+    fs::remove_file(session.dir().join(format!("storage/transcripts/{LINT_ID}.jsonl"))).unwrap();
+    let export = ["export", REVIEW_ID, "--to", "quipu", "--out"];
+    let outcome = session.quipu(&[&export[..], &["share"]].concat());
+    let told = format!("note: {LINT_ID} was called and is not in the storage\n");
+    assert!(outcome.code == Some(0) && outcome.stderr.contains(&told), "{outcome:?}");
+    let told = session.quipu(&[&export[..], &["again", "--json"]].concat()).json();
+    assert_eq!(told["missing_runs"], json!([LINT_ID]));
+}
+
+#[test]
 fn a_script_reads_what_was_done() {
     let session = transcripts::session();
     let arguments =

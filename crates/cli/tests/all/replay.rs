@@ -390,6 +390,29 @@ fn signals_leave_the_terminal_as_it_was() {
 }
 
 #[test]
+fn a_step_that_names_an_error_and_no_status_has_failed() {
+    let session = Session::new();
+    let id = "66666666-aaaa-4000-8000-000000000002";
+    let lines = [
+        (1, "run.started", "", r#"{"name":"w","kind":"workflow"}"#),
+        (2, "step.started", "s", r#"{"name":"s","kind":"command"}"#),
+        (3, "step.completed", "s", r#"{"name":"s","kind":"command","error":"exit code 1"}"#),
+        (4, "run.completed", "", r#"{"name":"w","error":"exit code 1"}"#),
+    ];
+    let line = |(seq, kind, path, payload)| {
+        format!(
+            r#"{{"v":1,"run_id":"{id}","seq":{seq},"timestamp":"2026-06-08T10:00:0{seq}Z","type":"{kind}","path":"{path}","payload":{payload}}}"#
+        ) + "\n"
+    };
+    put(&session, id, &lines.into_iter().map(line).collect::<String>());
+    let told = session.quipu(&["replay", id, "--speed", "max"]).stdout;
+    assert!(told.contains("✗ s 1.0s: exit code 1\n") && !told.contains('✓'), "{told}");
+    let status = session.quipu(&["status", id, "--json"]).json();
+    assert_eq!(status["status"], "failed", "{status}");
+    assert!(!session.quipu(&["status", id]).stdout.contains("succeeded"), "{status}");
+}
+
+#[test]
 fn a_step_whose_end_names_no_duration_took_from_its_beginning_to_its_end() {
     let session = Session::new();
     let id = "66666666-aaaa-4000-8000-000000000001";

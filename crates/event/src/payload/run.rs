@@ -44,6 +44,13 @@ impl Status {
     pub fn is_failure(&self) -> bool {
         matches!(self, Status::Failed | Status::Canceled | Status::Aborted | Status::Blocked)
     }
+
+    /// Returns how something ended: as it was told or, as by writers without a status, by its error.
+    pub fn told(status: Option<&Status>, error: Option<&str>) -> Status {
+        let is_error = error.is_some_and(|error| !error.is_empty());
+        let by_error = if is_error { Status::Failed } else { Status::Succeeded };
+        status.cloned().unwrap_or(by_error)
+    }
 }
 
 /// Payload of `run.created`: accepted, not yet running.

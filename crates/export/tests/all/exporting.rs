@@ -32,7 +32,7 @@ pub(crate) fn export(
     let mut told = Vec::new();
     let keep = |one: Told| match one {
         Told::Run(run) => told.push(run),
-        Told::Bytes(_) => {}
+        Told::Bytes(_) | Told::Missing(_) => {}
     };
     exporter.export(&run_id(run), &mut folder, keep).unwrap();
     exporter.finish(&mut folder);

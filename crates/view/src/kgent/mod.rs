@@ -91,7 +91,7 @@ impl KgentView {
         for file in ["events.jsonl", "logs/tools.jsonl", "logs/errors.jsonl"] {
             shelf.append(&format!("{}/{file}", run.ledger.folder), b"");
         }
-        run.write(shelf);
+        run.write(shelf, Page::SoFar);
         for event in &held {
             run.take(event, &mut self.losses, shelf);
         }
@@ -116,7 +116,7 @@ impl FileView for KgentView {
         if let Some(run) = &mut self.run {
             run.settle_files(shelf);
             run.settle_calls(shelf);
-            run.write(shelf);
+            run.write(shelf, Page::Whole);
         }
     }
 
@@ -138,6 +138,11 @@ impl Run {
         let at = At::of(event, echo);
         if !self.tell(event, &at, losses, shelf) {
             losses.leave_out(event);
+        }
+        // Whoever watches a run that goes on sees most of it, and a long one is not written anew
+        // with every event.
+        if self.events.is_power_of_two() {
+            self.write(shelf, Page::SoFar);
         }
     }
 
@@ -217,11 +222,21 @@ impl Run {
     }
 
     /// Writes what is written anew.
-    fn write(&self, shelf: &mut dyn Shelf) {
-        let transcript = self.paper.write(&self.ledger, &self.state);
+    fn write(&self, shelf: &mut dyn Shelf, page: Page) {
+        let so_far = (page == Page::SoFar).then_some(self.events);
+        let transcript = self.paper.write(&self.ledger, &self.state, so_far);
         shelf.put(&format!("{}/transcript.md", self.ledger.folder), transcript.as_bytes());
         self.state.write(&self.ledger, shelf);
     }
+}
+
+/// What the page of a run tells.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Page {
+    /// What has come so far; there may be more.
+    SoFar,
+    /// All there is.
+    Whole,
 }
 
 /// Tells whether the transcript may still say itself what a call that has ended did to files.

@@ -25,6 +25,14 @@ fn read(tree: &FileTree, path: &str) -> Value {
 }
 
 #[test]
+fn a_note_keeps_its_title() {
+    let note =
+        r#"{"type":"system","payload":{"subtype":"note","title":"Why","content":"Because."}}"#;
+    let tree = fold(AtifView::new(), &events(note));
+    assert_eq!(read(&tree, "run.atif.json")["steps"][0]["message"], "Why\n\nBecause.");
+}
+
+#[test]
 fn calls_that_nobody_speaks_between_leave_while_the_run_goes_on() {
     let calls: String = (0..600)
         .map(|n| format!("{{\"type\":\"tool.call\",\"payload\":{{\"name\":\"A\",\"call_id\":\"{n}\",\"input\":{{}}}}}}\n"))

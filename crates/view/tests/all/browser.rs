@@ -80,6 +80,7 @@ fn hostile() -> Vec<Event> {
         json!({ "type": "step.completed", "path": "", "payload": { "status": 3, "result": [1] } }),
         json!({ "type": "file.rejected", "path": "", "payload": { "file": x, "reason": x } }),
         json!({ "type": "run.completed", "path": "", "payload": { "name": x, "status": x, "error": x, "result": x } }),
+        json!({ "type": "error", "path": "", "payload": { "code": "long", "message": "m".repeat(2_000_000) } }),
     ])
 }
 

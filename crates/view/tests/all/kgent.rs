@@ -298,6 +298,42 @@ fn criterion_7_event_writes_are_append_only() {
 }
 
 #[test]
+fn the_transcript_of_a_run_that_goes_on_says_so_and_what_came_so_far() {
+    let events = events(RUN);
+    let mut view = KgentView::new(KgentOptions::default());
+    let mut tree = FileTree::default();
+    for (n, event) in events.iter().enumerate() {
+        view.add(event, &mut tree);
+        if let Some(text) = tree.text("runs/run/transcript.md") {
+            let after = (n + 1).next_power_of_two() / if (n + 1).is_power_of_two() { 1 } else { 2 };
+            assert!(
+                text.contains(&format!("\nThe run after {after} events. It goes on; ")),
+                "{text}"
+            );
+        }
+    }
+    let so_far = tree.text("runs/run/transcript.md").unwrap().to_owned();
+    assert!(so_far.contains("I have read it.") && so_far.contains("| `Write` |"), "{so_far}");
+    view.finish(&mut tree);
+    assert!(!tree.text("runs/run/transcript.md").unwrap().contains("It goes on"));
+}
+
+#[test]
+fn a_deliverable_with_a_problem_is_not_called_there() {
+    let tree = tree_of(
+        r#"
+        {"type":"run.started","payload":{"name":"w","kind":"workflow"}}
+        {"type":"deliverable.check.started","payload":{"required":["a.md","../b.md","c.md"],"missing":[]}}
+        {"type":"deliverable.check.completed","payload":{"required":["a.md","../b.md","c.md"],"missing":["c.md"],"problems":["../b.md: lies outside","c.md: is not there"],"result":"blocked"}}
+        "#,
+    );
+    let text = transcript(&tree);
+    for part in ["a.md): there\n", "b.md): lies outside\n", "c.md): missing\n"] {
+        assert!(text.contains(part), "no {part:?} in\n{text}");
+    }
+}
+
+#[test]
 fn criterion_8_the_transcript_is_readable_and_points_to_the_deliverables() {
     let tree = tree_of(RUN);
     let text = transcript(&tree);

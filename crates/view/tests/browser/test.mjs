@@ -43,6 +43,13 @@ try {
     assert.match(await page.get("document.getElementById('name').textContent"), /<\/script>/);
   });
 
+  await holds('a long error shows its beginning', 'hostile.html', {}, async (page) => {
+    await page.press('G');
+    await page.settle();
+    const shown = await page.get("document.querySelector('#event-20').textContent");
+    assert.ok(shown.includes('mmm') && shown.includes('Show all') && shown.length < 50_000, `${shown.length}`);
+  });
+
   await holds('one of everything can be shown', 'run.html', {}, async (page) => {
     assert.deepEqual(await page.get(SHOW_ALL), []);
     const text = await page.get("(() => { setView('talk'); return rows.map((row) => draw(row).textContent).join('\\n'); })()");
@@ -119,6 +126,9 @@ try {
     assert.equal(await page.get('found.textContent'), '1 of 1');
     assert.equal(await page.get('rows[view.target].seq'), 99_999);
     assert.equal(await page.get("CSS.highlights.get('found-now').size"), 1);
+    await page.get("query.value = 'case 4321 '; document.getElementById('search').requestSubmit()");
+    await page.until('search.now >= 0');
+    assert.match(await page.get('found.textContent'), /^1 of /, 'what was typed a moment ago is gone to');
     await page.get("query.value = 'case 99'; startSearch()");
     await page.until('search.next === rows.length');
     assert.ok(await page.get('search.hits.length') > 0);

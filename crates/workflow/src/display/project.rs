@@ -93,18 +93,19 @@ impl Projector {
                 at.attempt = completed.attempt.unwrap_or(at.attempt);
                 self.attempts.remove(happened.path);
                 self.streamed.remove(happened.path);
+                let status = Status::told(completed.status.as_ref(), completed.error.as_deref());
                 vec![DisplayEvent::StepCompleted {
                     at,
                     name: completed.name,
                     kind: completed.kind,
-                    status: completed.status.unwrap_or(Status::Succeeded),
+                    status,
                     error: completed.error,
                     duration_ms: completed.duration_ms.unwrap_or_default(),
                 }]
             }
             Payload::RunCompleted(completed) => vec![DisplayEvent::RunCompleted {
                 run: self.run.to_string(),
-                status: completed.status.unwrap_or(Status::Succeeded),
+                status: Status::told(completed.status.as_ref(), completed.error.as_deref()),
                 error: completed.error,
                 message: completed
                     .result

@@ -365,11 +365,15 @@ impl Drive {
 
     /// What is missing is told and changes nothing: how the run ended is for its steps to say.
     fn check_deliverables(&self, required: &[String]) -> Option<DeliverableCheck> {
+        // The workflow and whoever runs it may both ask for the same.
+        let mut known = BTreeSet::new();
+        let required: Vec<String> =
+            required.iter().filter(|path| known.insert(path.as_str())).cloned().collect();
         if required.is_empty() {
             return None;
         }
-        self.recording.check_begins(required);
-        let check = deliverables::check(&self.request.world.working_dir, required);
+        self.recording.check_begins(&required);
+        let check = deliverables::check(&self.request.world.working_dir, &required);
         self.recording.check_ends(&check);
         Some(check)
     }

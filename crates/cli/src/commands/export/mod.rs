@@ -130,6 +130,7 @@ impl Work<'_> {
             let told = |told: Told| match told {
                 Told::Bytes(bytes) => self.progress.read(bytes),
                 Told::Run(run) => summary.add(self.layout, run),
+                Told::Missing(run) => summary.missing.push(run),
             };
             self.exporter.export(run, shelf, told).map_err(told_export)?;
             check(shelf)?;

@@ -45,6 +45,8 @@ impl fmt::Display for Arrival {
 #[derive(Default)]
 pub(super) struct Summary {
     runs: Vec<Run>,
+    /// Runs that were called and are not in the storage.
+    pub(super) missing: Vec<RunId>,
     /// How many places were hidden.
     pub(super) hidden: u64,
 }
@@ -97,6 +99,9 @@ impl Summary {
     }
 
     fn tell_losses(&self, args: &Args) {
+        for run in &self.missing {
+            note(&format!("{run} was called and is not in the storage"));
+        }
         if self.hidden > 0 {
             note(&format!("{} hidden", count::of(self.hidden, "secret")));
         }
@@ -129,6 +134,7 @@ impl Summary {
             "left_out": self.losses().total(),
             "hidden": self.hidden,
             "runs": runs,
+            "missing_runs": self.missing,
         });
         match arrival {
             Arrival::Written { out, written } => {

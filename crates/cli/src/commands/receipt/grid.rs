@@ -19,40 +19,31 @@ type Title = (&'static str, bool);
 /// The texts of one row; nothing where a cell is not filled.
 type Cells = Vec<Option<String>>;
 
-/// How much room a table may take, from the widest to the narrowest.
-const FORMS: [Form; 6] = [
-    Form { is_short: false, without: &[] },
-    Form { is_short: true, without: &[] },
-    Form { is_short: true, without: &["KIND", "REASONING"] },
-    Form { is_short: true, without: &["KIND", "REASONING", "CACHE WRITTEN", "TIMES", "RUNS"] },
-    Form {
-        is_short: true,
-        without: &["KIND", "REASONING", "CACHE WRITTEN", "TIMES", "RUNS", "ENGINE", "CACHE READ"],
-    },
-    Form {
-        is_short: true,
-        without: &[
-            "KIND",
-            "REASONING",
-            "CACHE WRITTEN",
-            "TIMES",
-            "RUNS",
-            "ENGINE",
-            "CACHE READ",
-            "MODEL",
-            "STATUS",
-            "TIME",
-        ],
-    },
+/// Columns that are left out where there is no room for them, first those that are missed least.
+const LEAVING: [&str; 10] = [
+    "KIND",
+    "REASONING",
+    "RUNS",
+    "TIMES",
+    "CACHE WRITTEN",
+    "ENGINE",
+    "CACHE READ",
+    "MODEL",
+    "TIME",
+    "STATUS",
 ];
 
 /// How a table is written.
+#[derive(Clone, Copy)]
 struct Form {
     /// Whether numbers are rounded, and of how they were obtained only the first letters stand.
     is_short: bool,
     /// Columns that are left out.
     without: &'static [&'static str],
 }
+
+/// With every column and every digit.
+const WHOLE: Form = Form { is_short: false, without: &[] };
 
 /// One row: what stands before the figures, and the figures.
 pub(crate) struct GridRow {
@@ -86,14 +77,24 @@ impl Grid {
     }
 
     /// Writes it for a terminal of that width: in full, else with short numbers, else with fewer
-    /// columns.
+    /// columns, and then says which are not there.
     pub(crate) fn write(&self, out: &mut dyn Write, width: usize) -> io::Result<()> {
-        let fits = |form: &&Form| {
+        let fits = |form: &Form| {
             let (titles, rows) = self.filled(form);
             natural_width(&titles, &rows) <= width
         };
-        let form = FORMS.iter().find(fits).unwrap_or(&FORMS[FORMS.len() - 1]);
-        let (titles, rows) = self.filled(form);
+        let narrower =
+            (0..=LEAVING.len()).map(|left| Form { is_short: true, without: &LEAVING[..left] });
+        let mut forms = std::iter::once(WHOLE).chain(narrower);
+        let form = forms.find(fits).unwrap_or(Form { is_short: true, without: &LEAVING });
+        let (titles, rows) = self.filled(&form);
+        let left_out: Vec<String> = self
+            .filled(&WHOLE)
+            .0
+            .iter()
+            .filter(|title| !titles.contains(title))
+            .map(|(title, _)| title.to_lowercase())
+            .collect();
         let columns: Vec<Column> = titles
             .iter()
             .enumerate()
@@ -111,12 +112,18 @@ impl Grid {
             };
             table.add(cells.into_iter().map(cell).collect());
         }
-        table.write(out, width)
+        table.write(out, width)?;
+        if left_out.is_empty() {
+            return Ok(());
+        }
+        let told = format!("no room for {}; --json has all", left_out.join(", "));
+        let dim = style::DIM;
+        writeln!(out, "{dim}{told}{dim:#}")
     }
 
     /// Writes it as a table of Markdown.
     pub(crate) fn write_markdown(&self, out: &mut dyn Write) -> io::Result<()> {
-        let (titles, rows) = self.filled(&FORMS[0]);
+        let (titles, rows) = self.filled(&WHOLE);
         let line = |cells: Vec<String>| format!("| {} |", cells.join(" | "));
         let lower = |title: &str| title.to_lowercase();
         writeln!(out, "{}", line(titles.iter().map(|(title, _)| lower(title)).collect()))?;
@@ -238,12 +245,22 @@ mod tests {
         used.cost.unknown = 1;
         let about = ["a", "claude", "claude-opus-4-5", "succeeded", "1.0s"];
         grid.add(style::PLAIN, about.map(|text| Some(text.to_owned())).to_vec(), used);
-        for (width, title) in [(80, "CACHE READ"), (60, "MODEL"), (30, "OBTAINED")] {
+        for (width, title, told) in [
+            (90, "CACHE READ", None),
+            (60, "MODEL", Some("no room for engine, cache read; --json has all")),
+            (45, "STATUS", Some("no room for engine, model, cache read; --json has all")),
+            (
+                30,
+                "OBTAINED",
+                Some("no room for engine, model, status, time, cache read; --json has all"),
+            ),
+        ] {
             let mut out = Vec::new();
             grid.write(&mut out, width).unwrap();
             let drawn = String::from_utf8(anstream::adapter::strip_bytes(&out).into_vec()).unwrap();
-            assert!(drawn.lines().all(|line| columns(line) <= width), "{drawn}");
+            assert!(drawn.lines().take(2).all(|line| columns(line) <= width), "{drawn}");
             assert!(drawn.contains(title) && drawn.contains("unknown  u"), "{drawn}");
+            assert_eq!(drawn.lines().nth(2), told, "{drawn}");
         }
     }
 
@@ -257,7 +274,12 @@ mod tests {
             "STEP  KIND      IN  REASONING     COST  OBTAINED\n\
              a     agent  1.23M        89k  unknown  u\n"
         );
-        assert_eq!(drawn(40), "STEP     IN     COST  OBTAINED\na     1.23M  unknown  u\n");
-        assert_eq!(drawn(0), drawn(40), "narrower than that it is not made");
+        assert_eq!(
+            drawn(40),
+            "STEP     IN  REASONING     COST  OBTAINED\na     1.23M        89k  unknown  u\nno room for kind; --json has all\n"
+        );
+        let least = "STEP     IN     COST  OBTAINED\na     1.23M  unknown  u\nno room for kind, reasoning; --json has all\n";
+        assert_eq!(drawn(32), least);
+        assert_eq!(drawn(0), least, "narrower than that it is not made");
     }
 }

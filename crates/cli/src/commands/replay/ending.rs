@@ -72,7 +72,7 @@ pub(super) fn tell(
         let result = result.and_then(|result| result.decode::<serde_json::Value>().ok());
         let ended = Ended {
             name: if completed.name.is_empty() { &facts.name } else { &completed.name },
-            status: completed.status.as_ref().unwrap_or(&Status::Succeeded),
+            status: &Status::told(completed.status.as_ref(), completed.error.as_deref()),
             error: completed.error.as_deref(),
             message: result.as_ref().and_then(|result| result.get("message")?.as_str()),
             usage: completed.usage.unwrap_or_default(),

@@ -66,14 +66,14 @@ impl Course {
         match payload {
             Payload::RunStarted(started) => self.name = Some(started.name),
             Payload::RunCompleted(completed) => {
-                let status = completed.status.unwrap_or(Status::Succeeded);
+                let status = Status::told(completed.status.as_ref(), completed.error.as_deref());
                 let (error, duration_ms) = (completed.error, completed.duration_ms);
                 self.end = Some(End { status, error, duration_ms });
             }
             Payload::StepStarted(started) => self.begin(event, *started),
             Payload::StepCompleted(completed) => {
                 self.close(event.path.as_str(), completed.attempt);
-                let status = completed.status.unwrap_or(Status::Succeeded);
+                let status = Status::told(completed.status.as_ref(), completed.error.as_deref());
                 *self.ended.entry(status.as_str().to_owned()).or_default() += 1;
                 if status.is_failure() {
                     let path = event.path.as_str().to_owned();

@@ -72,7 +72,12 @@ function recorded(row, data) {
 /** A head is a line or two; what is longer stands in the event as it was recorded. */
 const brief = (text) => (text.length > 240 ? `${text.slice(0, 239)}…` : text);
 
-const problem = (text) => (text ? el('div', 'problem', textOf(text)) : null);
+/** What went wrong, in its own colour; a long one as any other output. */
+function problem(error, folds, key) {
+  const text = error ? textOf(error) : '';
+  if (!text) return null;
+  return cutOf(text) < 0 ? el('div', 'problem', text) : output(text, folds, `problem ${key}`, true);
+}
 const millis = (facts) => (typeof facts.duration_ms === 'number' ? span(facts.duration_ms) : '');
 const isFull = (object) => object && typeof object === 'object' && Object.keys(object).length > 0;
 
@@ -128,7 +133,7 @@ function drawCall(row, call, more, folds) {
 function drawResult(row, result, more, folds) {
   const bad = toolFailed(result);
   const text = answerOf(result.output);
-  return { label: `${bad ? '✗' : '←'} ${row.name}`, facts: [result.status || (bad ? 'failed' : 'completed'), millis(result)], look: bad ? 'bad' : '', body: [problem(result.error), text ? output(text, folds, 'out', bad) : null] };
+  return { label: `${bad ? '✗' : '←'} ${row.name}`, facts: [result.status || (bad ? 'failed' : 'completed'), millis(result)], look: bad ? 'bad' : '', body: [problem(result.error, folds, 'result'), text ? output(text, folds, 'out', bad) : null] };
 }
 
 function drawStepStart(row, step, more, folds) {
@@ -143,7 +148,7 @@ function drawStepEnd(row, step, more, folds) {
   const bad = isFailure(status);
   const result = step.result && typeof step.result === 'object' ? step.result : {};
   const streams = ['stdout', 'stderr', 'output'].filter((key) => typeof result[key] === 'string' && result[key]);
-  const body = [problem(step.error)];
+  const body = [problem(step.error, folds, 'step')];
   for (const key of streams) body.push(key === 'output' ? fold('Result', folds, 'result', () => output(result[key], folds, 'o')) : el('div', '', el('div', 'remark', key), output(result[key], folds, key, bad && key === 'stderr')));
   const rest = Object.fromEntries(Object.entries(result).filter(([key]) => !streams.includes(key) && key !== 'stdout' && key !== 'stderr' && key !== 'exit_code'));
   if (isFull(rest)) body.push(fold('More of the result', folds, 'rest', () => facts(rest, folds, 'rs')));
@@ -161,7 +166,7 @@ function drawRunEnd(row, end, more, folds) {
   const status = statusOf(end);
   const { result, usage, counts } = end;
   const rest = Object.fromEntries(Object.entries({ result, usage, counts }).filter(([, value]) => value !== undefined && value !== null));
-  return { label: `Run ${status}`, facts: [millis(end)], look: isFailure(status) ? 'bad' : 'good', body: [problem(end.error), isFull(rest) ? facts(rest, folds, 're') : null] };
+  return { label: `Run ${status}`, facts: [millis(end)], look: isFailure(status) ? 'bad' : 'good', body: [problem(end.error, folds, 'end'), isFull(rest) ? facts(rest, folds, 're') : null] };
 }
 
 function drawSystem(row, system, more, folds) {
@@ -179,7 +184,7 @@ function drawUsage(row, usage) {
 }
 
 function drawError(row, error, more, folds) {
-  return { label: `✗ Error ${textOf(error.code)}`, facts: [error.category, error.retryable ? 'may be tried again' : ''], look: 'bad', body: [problem(error.message), error.details !== undefined && error.details !== null ? fold('Details', folds, 'details', () => output(textOf(error.details), folds, 'd')) : null] };
+  return { label: `✗ Error ${textOf(error.code)}`, facts: [error.category, error.retryable ? 'may be tried again' : ''], look: 'bad', body: [problem(error.message, folds, 'error'), error.details !== undefined && error.details !== null ? fold('Details', folds, 'details', () => output(textOf(error.details), folds, 'd')) : null] };
 }
 
 function drawUnknown(row, record, more, folds) {

@@ -4,7 +4,7 @@
 
 const query = document.getElementById('query');
 const found = document.getElementById('found');
-const search = { text: '', hits: [], now: -1, next: 0, ticket: 0 };
+const search = { text: '', hits: [], now: -1, next: 0, ticket: 0, wanted: 0 };
 
 function startSearch() {
   const text = query.value;
@@ -13,6 +13,7 @@ function startSearch() {
   search.now = -1;
   search.next = 0;
   search.ticket++;
+  search.wanted = 0;
   if (search.text) searchSlice(search.ticket);
   else showFound();
   highlight();
@@ -31,6 +32,7 @@ function searchSlice(ticket) {
   }
   showFound();
   if (search.next < rows.length) setTimeout(() => searchSlice(ticket), 0);
+  else if (search.wanted) step(search.wanted);
 }
 
 function mayHave(row, plain) {
@@ -70,9 +72,11 @@ function showFound() {
   for (const id of ['previous', 'next']) document.getElementById(id).disabled = !hits.length;
 }
 
+/** Goes to the next match or the one before, as soon as all are known. */
 function step(by) {
   const { hits } = search;
-  if (!hits.length) return;
+  search.wanted = search.text && search.now < 0 && search.next < rows.length ? by : 0;
+  if (search.wanted || !hits.length) return;
   if (search.now < 0) {
     // The first step goes to what is next from here.
     const here = firstVisible();

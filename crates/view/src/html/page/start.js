@@ -144,7 +144,7 @@ document.addEventListener('keydown', (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.target === query) {
     if (event.key === 'Escape') { query.value = ''; startSearch(); list.focus(); }
-    if (event.key === 'Enter' && event.shiftKey) { event.preventDefault(); step(-1); }
+    if (event.key === 'Enter' && event.shiftKey) { event.preventDefault(); submit(-1); }
     return;
   }
   if (event.key === 'Escape') document.body.classList.remove('menu');
@@ -162,9 +162,15 @@ $('tabs').addEventListener('keydown', (event) => {
   setView(next.dataset.view);
 });
 $('thinking').onclick = () => setThinking(!view.thinking);
-$('search').onsubmit = (event) => { event.preventDefault(); step(1); };
 $('previous').onclick = () => step(-1);
 let typing = 0;
+/** Goes to a match of what stands in the field, also if it was typed only now. */
+function submit(by) {
+  clearTimeout(typing);
+  if (query.value.toLowerCase() !== search.text) startSearch();
+  step(by);
+}
+$('search').onsubmit = (event) => { event.preventDefault(); submit(1); };
 query.addEventListener('input', () => { clearTimeout(typing); typing = setTimeout(startSearch, 120); });
 $('menu').onclick = () => $('menu').setAttribute('aria-expanded', String(document.body.classList.toggle('menu')));
 list.addEventListener('click', () => document.body.classList.remove('menu'));

@@ -75,11 +75,15 @@ impl Deliverables {
         let unnamed = check.missing.iter().filter(|path| !check.required.contains(path));
         let paths: Vec<&String> = check.required.iter().chain(unnamed).collect();
         for path in paths.iter().take(MOST) {
-            let is_missing = check.missing.contains(path);
-            let word = match (is_missing, self.is_done) {
-                (true, _) => "missing",
-                (false, true) => "there",
-                (false, false) => "not checked",
+            let problem = check
+                .problems
+                .iter()
+                .find_map(|problem| problem.strip_prefix(path.as_str())?.strip_prefix(": "));
+            let word = match (check.missing.contains(path), problem, self.is_done) {
+                (true, ..) => "missing".to_owned(),
+                (false, Some(why), _) => markdown::inline(why),
+                (false, None, true) => "there".to_owned(),
+                (false, None, false) => "not checked".to_owned(),
             };
             out.push_str(&format!("- {}: {word}\n", link(path)));
         }

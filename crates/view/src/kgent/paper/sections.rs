@@ -6,9 +6,18 @@ use super::super::state::State;
 use super::{Paper, markdown};
 
 impl Paper {
-    /// Returns the whole transcript.
-    pub(in crate::kgent) fn write(&self, ledger: &Ledger, state: &State) -> String {
+    /// Returns the transcript: the whole, or what it is after so many events of a run that may go on.
+    pub(in crate::kgent) fn write(
+        &self,
+        ledger: &Ledger,
+        state: &State,
+        so_far: Option<u64>,
+    ) -> String {
         let mut out = String::from("# Run Transcript\n");
+        if let Some(events) = so_far {
+            let more = "[events.jsonl](events.jsonl) has what came since.";
+            out.push_str(&format!("\nThe run after {events} events. It goes on; {more}\n"));
+        }
         let mut section = |title: &str, write: &dyn Fn(&mut String)| {
             out.push_str(&format!("\n## {title}\n\n"));
             write(&mut out);
