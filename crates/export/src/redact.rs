@@ -27,7 +27,7 @@ impl Redaction {
             timestamp: Some(timestamp),
             child_run_id: event.child_run_id,
             payload: event.payload,
-            source: event.source.map(|source| self.without(&source).map_or(source, Into::into)),
+            source: event.source,
             origin: None,
             raw: event.raw,
         };

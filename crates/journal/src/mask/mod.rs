@@ -4,6 +4,7 @@
 //! too much would make it lie.
 
 mod patterns;
+mod quoted;
 mod secrets;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};

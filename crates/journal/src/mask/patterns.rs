@@ -42,10 +42,6 @@ pub(super) const SHAPES: &[Shape] = &[
     Shape { name: "url-password", pattern: r"[a-z]://[^/\s:@'\x22]*:(?<secret>[^@\s/'\x22]+)@" },
     Shape {
         name: "password",
-        pattern: r#"(?i)(?:^|[^a-z])(?:[a-z0-9]+[_-])*(?:password|passwd|pwd|passphrase|secret|token|api_?-?key|access_?-?key|private_?-?key|secret_?-?key|credentials?)\\*["']?\s*(?:=|:|=>)\s*\\*["'](?<secret>[^"'\\]+)"#,
-    },
-    Shape {
-        name: "password",
         pattern: r#"(?i)(?:^|[^a-z])(?:[a-z0-9]+[_-])*(?:password|passwd|pwd|passphrase|secret|token|api_?-?key|access_?-?key|private_?-?key|secret_?-?key|credentials?)\s*=\s*(?<secret>[^\s"'\\,;&|)}\]]+)"#,
     },
     Shape {
@@ -53,6 +49,11 @@ pub(super) const SHAPES: &[Shape] = &[
         pattern: r#"(?i)(?:^|[^a-z])(?:[a-z0-9]+[_-])*(?:password|passwd|pwd|passphrase|api_?-?key|secret_?-?key)\s*:\s*(?<secret>[^\s"'\\,;&|)}\]]{4,})"#,
     },
 ];
+
+/// How the value of a pair begins that stands in quotes, such as `password: "`.
+///
+/// Where it ends no shape can tell: see `quoted`.
+pub(super) const QUOTED: &str = r#"(?i)(?:^|[^a-z])(?:[a-z0-9]+[_-])*(?:password|passwd|pwd|passphrase|secret|token|api_?-?key|access_?-?key|private_?-?key|secret_?-?key|credentials?)\\*["']?\s*(?:=|:|=>)\s*(?<escape>\\*)(?<quote>["'])"#;
 
 /// A key of this shape makes the whole string under it a secret.
 pub(super) const SECRET_KEY: &str = r"(?i)^(?:.*[_.-])?(?:password|passwd|pwd|passphrase|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|secret[_-]?key|authorization|x-api-key|credentials?|cookie|set-cookie|secret_?access_?key)$|(?i)(?:apikey|accesstoken|authtoken|refreshtoken|clientsecret|privatekey|secretkey)$";

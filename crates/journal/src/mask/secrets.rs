@@ -6,7 +6,8 @@ use quipu_event::{Draft, Json, Raw, StringPlace};
 use regex::{Captures, Regex};
 
 use super::Mask;
-use super::patterns::{SECRET_KEY, SHAPES, TELLTALE};
+use super::patterns::{QUOTED, SECRET_KEY, SHAPES, TELLTALE};
+use super::quoted;
 
 /// Values shorter than this would hide half of every text they occur in by chance.
 const SHORTEST_VALUE: usize = 4;
@@ -14,10 +15,13 @@ const SHORTEST_VALUE: usize = 4;
 /// Hides well-known secrets: cloud and API keys, tokens, private key blocks, `password=` pairs,
 /// strings under keys such as `"password"`, and values it was given.
 ///
-/// What it hides becomes `[masked:<what it was>]`. It sees text: a secret that is split over two
-/// strings, compressed or encoded passes it.
+/// What it hides becomes `[masked:<what it was>]`, in the payload, the raw record and the source.
+/// The path stays as it is: it pairs starts with ends, and two secrets of one sort would become
+/// one path. It sees text: a secret that is split over two strings, compressed or encoded passes
+/// it.
 pub struct SecretMask {
     shapes: Vec<(&'static str, Regex)>,
+    quoted: Regex,
     secret_key: Regex,
     telltale: Regex,
     values: Vec<(String, String)>,
@@ -31,6 +35,7 @@ impl SecretMask {
         };
         SecretMask {
             shapes: SHAPES.iter().map(|shape| (shape.name, compile(shape.pattern))).collect(),
+            quoted: compile(QUOTED),
             secret_key: compile(SECRET_KEY),
             telltale: compile(TELLTALE),
             values: Vec::new(),
@@ -77,6 +82,11 @@ impl SecretMask {
                 if let std::borrow::Cow::Owned(replaced) = replaced {
                     masked = Some(replaced);
                 }
+            }
+            let now = masked.as_deref().unwrap_or(text);
+            if let Some((replaced, count)) = quoted::hide(now, &self.quoted, &mark("password")) {
+                masked = Some(replaced);
+                hidden += count;
             }
         }
         masked.filter(|_| hidden > 0).map(|masked| (masked, hidden))
@@ -159,6 +169,12 @@ impl Mask for SecretMask {
             && let Some(masked) = self.mask_raw(raw, &mut hidden)
         {
             draft.raw = Some(masked);
+        }
+        if let Some(source) = &draft.source
+            && let Some((masked, count)) = self.mask_text(source)
+        {
+            hidden += count;
+            draft.source = Some(masked.into());
         }
         (draft, hidden)
     }

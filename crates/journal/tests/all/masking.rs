@@ -140,6 +140,45 @@ fn well_known_shapes_are_hidden_and_the_rest_stays_readable() {
 }
 
 #[test]
+fn a_quoted_value_is_hidden_up_to_its_own_closing_quote() {
+    let cases = [
+        (r#"{"password": "abc\"TAIL"} after"#, r#"{"password": "[masked:password]"} after"#),
+        (r#"{"password": "abc\\"} "after""#, r#"{"password": "[masked:password]"} "after""#),
+        (r#"{"password": "it's mine"}"#, r#"{"password": "[masked:password]"}"#),
+        (r#"PASSWORD='say "x"' go"#, "PASSWORD='[masked:password]' go"),
+        (r#"{"password": "abc\"TAIL cut"#, r#"{"password": "[masked:password]"#),
+        (
+            r#""{\"password\": \"abc\\\"TAIL\"}" after"#,
+            r#""{\"password\": \"[masked:password]\"}" after"#,
+        ),
+        (
+            r#""{\\\"password\\\":\\\"a\\\\\\\"TAIL\\\"}" after"#,
+            r#""{\\\"password\\\":\\\"[masked:password]\\\"}" after"#,
+        ),
+        (
+            r#"["{\"password\": \"abc", "next"]"#,
+            r#"["{\"password\": \"[masked:password]", "next"]"#,
+        ),
+        (r#"token: "[masked:jwt] TAIL""#, r#"token: "[masked:password]""#),
+    ];
+    let mask = SecretMask::new();
+    for (text, expected) in cases {
+        assert_eq!(mask.mask_text(text), Some((expected.to_owned(), 1)), "{text}");
+        assert_eq!(mask.mask_text(expected), None, "{expected}");
+    }
+    assert_eq!(mask.mask_text(r#"{"password": "", "user": "ada"}"#), None);
+}
+
+#[test]
+fn who_did_it_is_masked_and_where_is_not() {
+    let key = format!("ghp_{}", "a1".repeat(18));
+    let draft = Draft::system("x", json!({})).unwrap().by(&format!("subagent:{key}"));
+    let (masked, hidden) = SecretMask::new().mask(draft.at(key.as_str().into(), 0));
+    assert_eq!((masked.source.as_deref(), hidden), (Some("subagent:[masked:github-token]"), 1));
+    assert_eq!(masked.path.as_str(), key);
+}
+
+#[test]
 fn values_of_chosen_variables_are_hidden_the_longest_first() {
     let path = std::env::var("PATH").unwrap();
     let mask = SecretMask::new().with_env(["PATH", "QUIPU_TEST_NO_SUCH_VARIABLE"]);

@@ -1,0 +1,63 @@
+//! The value of a pair in quotes, such as `"password": "…"`, as far as its own closing quote.
+//!
+//! A quote inside the value is escaped, and text within text is escaped once more on each level: in
+//! `{\"password\": \"a\\\"b\"}` the value is `a\\\"b`. No regular expression can count that.
+
+use regex::Regex;
+
+/// Returns `text` with `mark` in place of each such value and how many there were; nothing when
+/// there were none. `opening` finds where a value begins, as [`QUOTED`](super::patterns::QUOTED).
+pub(super) fn hide(text: &str, opening: &Regex, mark: &str) -> Option<(String, u64)> {
+    let mut masked = String::new();
+    let mut hidden = 0;
+    let (mut kept, mut from) = (0, 0);
+    while let Some(found) = opening.captures_at(text, from) {
+        let (Some(escape), Some(quote)) = (found.name("escape"), found.name("quote")) else {
+            break;
+        };
+        let start = quote.end();
+        let end = start + value_length(&text[start..], quote.as_str(), escape.len());
+        from = end.max(start);
+        let value = &text[start..end];
+        if value.is_empty() || is_mark(value) {
+            continue;
+        }
+        masked.push_str(&text[kept..start]);
+        masked.push_str(mark);
+        (kept, hidden) = (end, hidden + 1);
+    }
+    masked.push_str(&text[kept..]);
+    (hidden > 0).then_some((masked, hidden))
+}
+
+/// Returns how long the value is that `text` begins with. One that was cut off goes on to the end.
+fn value_length(text: &str, quote: &str, escape: usize) -> usize {
+    text.match_indices(quote)
+        .find_map(|(at, _)| {
+            let before = &text[..at];
+            let backslashes = before.len() - before.trim_end_matches('\\').len();
+            closing_escape(backslashes, escape).map(|own| at - own)
+        })
+        .unwrap_or(text.len())
+}
+
+/// Returns how many of the backslashes before a quote belong to it, if it closes a value whose
+/// opening quote has `escape` of them, or closes a text around it.
+fn closing_escape(mut backslashes: usize, escape: usize) -> Option<usize> {
+    let mut own = 0;
+    loop {
+        if backslashes.is_multiple_of(2) {
+            return Some(own);
+        }
+        if own >= escape {
+            return None;
+        }
+        // One level further in: each pair was one backslash, and the odd one escaped the quote.
+        (backslashes, own) = (backslashes / 2, 2 * own + 1);
+    }
+}
+
+/// Tells whether nothing of a value is left to hide.
+fn is_mark(value: &str) -> bool {
+    value.starts_with("[masked:") && value.find(']') == Some(value.len() - 1)
+}
