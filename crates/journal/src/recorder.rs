@@ -293,6 +293,15 @@ impl Recorder {
         outcome
     }
 
+    /// Returns how many places the mask would hide in `draft`: a run's end tells how many were
+    /// hidden, its own included.
+    pub fn would_mask(&self, draft: &Draft) -> Result<u64, RecordError> {
+        match &self.shared.mask {
+            Some(mask) => apply(mask.as_ref(), draft.clone()).map(|(_, hidden)| hidden),
+            None => Ok(0),
+        }
+    }
+
     /// Subscribes to the events recorded from now on.
     pub fn subscribe(&self) -> Subscription {
         self.subscribe_with_buffer(self.shared.buffer)

@@ -265,6 +265,10 @@ fn secrets_are_hidden_and_counted_when_asked_for() {
         assert_eq!(session.lines("r1")[2]["payload"]["counts"]["masked"], hidden, "{flags:?}");
     }
     let session = Session::new();
+    let named = ["record", "--name", key, "--id", "named", "--mask", "secrets"];
+    let outcome = session.quipu_with_input(&named, &input);
+    assert!(outcome.stderr.contains("3 secrets masked"), "{outcome:?}");
+    assert_eq!(session.lines("named")[2]["payload"]["counts"]["masked"], 3);
     let outcome = record(&session, &["--mask", "none", "--mask-env", "X"], "");
     assert_eq!(outcome.code, Some(1), "{outcome:?}");
 }

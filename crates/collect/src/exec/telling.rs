@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use quipu_event::payload::{Agent, Counts, RunCompleted, RunStarted, Status, TokenCounts, Usage};
-use quipu_event::{Draft, Json, Kind, Payload, Timestamp};
+use quipu_event::{Draft, EncodeError, Json, Kind, Payload, Timestamp};
 use quipu_journal::{Clock, Layout, RecordError, Recorder, SystemClock, take_up_notes};
 use serde_json::{Map, Value, json};
 
@@ -119,7 +119,7 @@ impl Telling {
         self.take_up_notes();
         let (status, error) = ending.verdict(&told);
         let usage = said.usage.unwrap_or(self.usage);
-        let completed = RunCompleted {
+        let mut completed = RunCompleted {
             name: self.started.name.clone(),
             kind: self.started.kind.clone(),
             status: Some(status.clone()),
@@ -131,9 +131,17 @@ impl Telling {
             usage: Some(usage).filter(|usage| !usage.is_empty()),
             counts: Some(self.final_counts()),
         };
-        if let Ok(completed) = Draft::new(Kind::RunCompleted, &completed) {
-            let raw = draft.and_then(|draft| draft.raw);
-            self.record(Draft { raw, ..completed });
+        let raw = draft.and_then(|draft| draft.raw);
+        let end = |completed: &RunCompleted| {
+            let draft = Draft::new(Kind::RunCompleted, completed)?;
+            Ok::<_, EncodeError>(Draft { raw: raw.clone(), ..draft })
+        };
+        if let (Ok(draft), Some(counts)) = (end(&completed), &mut completed.counts) {
+            // A mask that fails is told when the line itself is recorded.
+            counts.masked += self.recorder.would_mask(&draft).unwrap_or_default();
+        }
+        if let Ok(draft) = end(&completed) {
+            self.record(draft);
         }
         if let Err(failure) = self.recorder.close() {
             self.failure.get_or_insert(failure);

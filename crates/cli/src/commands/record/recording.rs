@@ -191,9 +191,14 @@ impl Recording {
         let ours = matches!(self.lifecycle, Lifecycle::Ours { .. });
         if ours && !self.ended && self.failure.is_none() {
             let ending = self.close_open_spans(verdict)?;
+            let completed = |masked| {
+                let (title, summary) = (&self.title, &self.summary);
+                lifecycle::run_completed(title, ending.clone(), duration_ms, summary, masked)
+            };
             let masked = self.recorder.stats().masked;
-            let completed =
-                lifecycle::run_completed(&self.title, ending, duration_ms, &self.summary, masked)?;
+            // A mask that fails is told when the line itself is recorded.
+            let in_the_end = self.recorder.would_mask(&completed(masked)?).unwrap_or_default();
+            let completed = completed(masked + in_the_end)?;
             if self.record(completed).is_some() {
                 self.ended = true;
             }
