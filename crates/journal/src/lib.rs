@@ -171,6 +171,8 @@ pub use reader::{Damage, DamageKind, ReadProblem, Reader, ReaderBackward};
 pub use recorder::{Options, Recorder, Stats};
 pub use recovery::{Recovery, Torn};
 pub use replay::Replay;
-pub use runs::{RunListing, RunState, list_runs, look_at, map_runs_unordered, run_ids_unordered};
+pub use runs::{
+    Listed, RunListing, RunState, list_runs, look_at, map_runs_unordered, run_ids_unordered,
+};
 pub use spans::{OpenSpan, OpenSpans, Started, Unstarted};
 pub use verify::{Finding, FindingKind, Report, verify_run};

@@ -56,6 +56,15 @@ pub enum RunState {
     Interrupted,
 }
 
+/// All runs, as far as they can be read.
+#[derive(Debug)]
+pub struct Listed<R> {
+    /// What was made of each run.
+    pub runs: Vec<R>,
+    /// The transcripts that could not be read, and why.
+    pub unreadable: Vec<ReadError>,
+}
+
 /// Returns the ids of all runs, in no particular order.
 pub fn run_ids_unordered(layout: &Layout) -> Result<Vec<RunId>, ReadError> {
     let dir = layout.transcripts();
@@ -75,9 +84,9 @@ pub fn run_ids_unordered(layout: &Layout) -> Result<Vec<RunId>, ReadError> {
 /// Lists all runs, the one that started last first. Runs without a first event come last.
 ///
 /// Reads only heads and tails, with as many threads as there are cores. A file that vanishes
-/// meanwhile is left out.
+/// meanwhile is left out, as is one that cannot be read: [`map_runs_unordered`] tells of those.
 pub fn list_runs(layout: &Layout) -> Result<Vec<RunListing>, ReadError> {
-    let mut runs = map_runs_unordered(layout, |run| run)?;
+    let mut runs = map_runs_unordered(layout, |run| run)?.runs;
     runs.sort_by(|a, b| {
         let started = |run: &RunListing| run.first.as_ref().map(|first| first.timestamp);
         started(b).cmp(&started(a)).then_with(|| a.run_id.cmp(&b.run_id))
@@ -93,10 +102,10 @@ pub fn list_runs(layout: &Layout) -> Result<Vec<RunListing>, ReadError> {
 pub fn map_runs_unordered<R: Send>(
     layout: &Layout,
     keep: impl Fn(RunListing) -> R + Sync,
-) -> Result<Vec<R>, ReadError> {
+) -> Result<Listed<R>, ReadError> {
     let ids = run_ids_unordered(layout)?;
     if ids.is_empty() {
-        return Ok(Vec::new());
+        return Ok(Listed { runs: Vec::new(), unreadable: Vec::new() });
     }
     let dir = layout.transcripts();
     // Files are opened by name in the open directory: the way there is walked once.
@@ -104,19 +113,34 @@ pub fn map_runs_unordered<R: Send>(
     let threads = std::thread::available_parallelism().map_or(1, NonZero::get);
     let next = AtomicUsize::new(0);
     let work = || {
-        let mut runs = Vec::new();
+        let (mut runs, mut unreadable) = (Vec::new(), Vec::new());
         while let Some(ids) = ids.chunks(SHARE).nth(next.fetch_add(1, Ordering::Relaxed)) {
-            let looked = ids.iter().filter_map(|id| look_in(layout, &handle, id).ok());
-            runs.extend(looked.map(&keep));
+            for id in ids {
+                match look_in(layout, &handle, id) {
+                    Ok(run) => runs.push(keep(run)),
+                    Err(error) if is_gone(&error) => {}
+                    Err(error) => unreadable.push(error),
+                }
+            }
         }
-        runs
+        Listed { runs, unreadable }
     };
     Ok(std::thread::scope(|scope| {
         let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
-        let mut runs = work();
-        runs.extend(others.into_iter().flat_map(|other| other.join().unwrap_or_default()));
-        runs
+        let mut all = work();
+        for other in others {
+            let other = other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            all.runs.extend(other.runs);
+            all.unreadable.extend(other.unreadable);
+        }
+        all.unreadable.sort_by(|a, b| a.path.cmp(&b.path));
+        all
     }))
+}
+
+/// Tells whether a transcript vanished: a link to what is not there is still there itself.
+fn is_gone(error: &ReadError) -> bool {
+    error.source.kind() == io::ErrorKind::NotFound && error.path.symlink_metadata().is_err()
 }
 
 /// Looks at one run's head and tail.

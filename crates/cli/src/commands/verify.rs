@@ -174,12 +174,18 @@ impl Tally {
     }
 
     fn tell(&self, context: &Context) {
-        let Tally { checked, sound, findings, .. } = self;
+        let Tally { checked, sound, findings, unreadable } = self;
+        let missing = match unreadable {
+            0 => String::new(),
+            _ => format!(", {unreadable} could not be read"),
+        };
         if *findings > 0 {
             context.screen.note(format_args!(
-                "{checked} checked, {sound} sound, {findings} findings; \
+                "{checked} checked, {sound} sound, {findings} findings{missing}; \
                  `quipu repair RUN` mends what a crash left behind",
             ));
+        } else if *unreadable > 0 {
+            context.screen.note(format_args!("{checked} checked, {sound} sound{missing}"));
         } else if *checked > 1 {
             context.screen.note(format_args!("{checked} runs checked, all sound"));
         }

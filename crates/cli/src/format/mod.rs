@@ -14,4 +14,5 @@ pub(crate) mod span;
 pub(crate) mod status;
 pub(crate) mod style;
 pub(crate) mod table;
+pub(crate) mod unreadable;
 pub(crate) mod visible;

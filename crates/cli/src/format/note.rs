@@ -12,6 +12,13 @@ pub(crate) fn note(text: &str) {
     let _ = writeln!(anstream::stderr(), "{style}note{style:#}: {}", visible(text));
 }
 
+/// Tells a person that something is missing from the output.
+pub(crate) fn warning(text: &str) {
+    let style = style::ODD;
+    // As above.
+    let _ = writeln!(anstream::stderr(), "{style}warning{style:#}: {}", visible(text));
+}
+
 /// Tells a person what to try next.
 pub(crate) fn hint(text: &str) {
     let style = style::BUSY;

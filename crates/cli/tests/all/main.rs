@@ -85,6 +85,8 @@ mod third_party;
 mod transcripts;
 /// Steps, loops and called runs as one tree.
 mod tree;
+/// Transcripts that cannot be read: told, and not in the way of the others.
+mod unreadable;
 /// Workflow files checked: all problems at once, with their places and what was meant.
 mod validate;
 /// Sound runs are called sound, and each kind of damage is found and placed.

@@ -8,14 +8,14 @@ mod wire;
 use std::io::{self, Write};
 
 use quipu_event::{RunId, Timestamp};
-use quipu_journal::{Clock, Layout, ReadError, SystemClock, map_runs_unordered};
+use quipu_journal::{Clock, Layout, Listed, ReadError, SystemClock, map_runs_unordered};
 
 use crate::Context;
 use crate::cores;
 use crate::exit::{Exit, UserError};
 use crate::format::note::{hint, note};
 use crate::format::table::{Cell, Column, Table};
-use crate::format::{count, span, style};
+use crate::format::{count, span, style, unreadable};
 use crate::output::Screen;
 pub(crate) use facts::Facts;
 use short_ids::ShortIds;
@@ -54,9 +54,9 @@ pub(crate) struct Args {
 pub(crate) fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
     let now = now()?;
     let layout = context.settings.layout();
-    let mut facts = newest_first(&layout, now)?;
+    let Listed { runs: mut facts, unreadable } = newest_first(&layout, now)?;
     let storage = layout.storage().display();
-    if facts.is_empty() {
+    if facts.is_empty() && unreadable.is_empty() {
         note(&format!("there are no runs in {storage} yet"));
         hint("`quipu demo` records one; --storage looks elsewhere");
         return Ok(Exit::Ok);
@@ -67,22 +67,24 @@ pub(crate) fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
     facts.retain(|run| args.take(run));
     facts.truncate(args.limit.unwrap_or(usize::MAX));
     if facts.is_empty() {
-        note(&format!("none of {} in {storage} matches", count::of(total as u64, "run")));
-        return Ok(Exit::Ok);
+        if total > 0 {
+            note(&format!("none of {} in {storage} matches", count::of(total as u64, "run")));
+        }
+        return Ok(unreadable::tell(&unreadable));
     }
     fill_in_tokens(&mut facts);
     match ids {
         Some(ids) => print_table(context.screen, &facts, &ids, now)?,
         None => print_json(context.screen, &facts)?,
     }
-    Ok(Exit::Ok)
+    Ok(unreadable::tell(&unreadable))
 }
 
 /// Returns what there is to say of all runs, the one that began last first.
-pub(crate) fn newest_first(layout: &Layout, now: Timestamp) -> Result<Vec<Facts>, ReadError> {
-    let mut facts = map_runs_unordered(layout, |run| Facts::of(run, now))?;
-    facts.sort_by(|a, b| b.started.cmp(&a.started).then_with(|| a.run_id.cmp(&b.run_id)));
-    Ok(facts)
+pub(crate) fn newest_first(layout: &Layout, now: Timestamp) -> Result<Listed<Facts>, ReadError> {
+    let mut all = map_runs_unordered(layout, |run| Facts::of(run, now))?;
+    all.runs.sort_by(|a, b| b.started.cmp(&a.started).then_with(|| a.run_id.cmp(&b.run_id)));
+    Ok(all)
 }
 
 impl Args {

@@ -33,7 +33,8 @@ pub(super) fn none(layout: &Layout) -> String {
 
 /// Names runs that are like it, or else the newest ones.
 fn near(layout: &Layout, name: &str) -> String {
-    let all = now().ok().and_then(|now| newest_first(layout, now).ok()).unwrap_or_default();
+    let all = now().ok().and_then(|now| newest_first(layout, now).ok());
+    let all = all.map(|all| all.runs).unwrap_or_default();
     let wanted = name.to_lowercase();
     let begins_alike = |run: &Facts| {
         let alike = run.run_id.as_str().bytes().zip(wanted.bytes()).take_while(|(a, b)| a == b);

@@ -25,7 +25,7 @@ const WIDEST_NAME: usize = 120;
 pub(super) fn said(layout: &Layout, asked: &ListRuns) -> anyhow::Result<Said> {
     let now = now()?;
     let since = asked.since.as_deref().map(|text| begin(text, now)).transpose()?;
-    let mut runs = newest_first(layout, now)?;
+    let mut runs = newest_first(layout, now)?.runs;
     let total = runs.len();
     if total == 0 {
         return Ok(Said { text: find::none(layout), structured: Some(json!({ "runs": [] })) });

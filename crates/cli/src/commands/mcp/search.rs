@@ -26,7 +26,7 @@ pub(super) fn said(layout: &Layout, asked: &Search, given_up: &GivenUp) -> anyho
     let pattern = pattern(asked)?;
     let runs = match &asked.run {
         Some(name) => vec![find::run(layout, name)?],
-        None => newest_first(layout, now()?)?.into_iter().map(|run| run.run_id).collect(),
+        None => newest_first(layout, now()?)?.runs.into_iter().map(|run| run.run_id).collect(),
     };
     if runs.is_empty() {
         return Ok(Said { text: find::none(layout), structured: Some(json!({ "matches": [] })) });

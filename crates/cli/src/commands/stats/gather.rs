@@ -25,30 +25,37 @@ pub(super) struct Gathered {
     /// The numbers of those events that the tables need.
     pub(super) summary: Summary,
     pub(super) damage: DamageCount,
+    /// The transcripts that could not be read, and why.
+    pub(super) unreadable: Vec<ReadError>,
 }
 
 /// Gathers what the tables `by` need, or everything if there are none.
 ///
-/// Several runs are read at the same time, one by each core.
-pub(super) fn gather(layout: &Layout, runs: &[RunId], by: &[By]) -> Result<Gathered, ReadError> {
+/// Several runs are read at the same time, one by each core. One that cannot be read is left out
+/// and noted.
+pub(super) fn gather(layout: &Layout, runs: &[RunId], by: &[By]) -> Gathered {
     let next = AtomicUsize::new(0);
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let work = || {
         let mut gathered = Gathered::default();
         while let Some(run) = runs.get(next.fetch_add(1, Ordering::Relaxed)) {
-            gathered.merge(gather_run(&layout.transcript(run), by)?);
+            match gather_run(&layout.transcript(run), by) {
+                Ok(run) => gathered.merge(run),
+                Err(error) => gathered.unreadable.push(error),
+            }
         }
-        Ok(gathered)
+        gathered
     };
     let mut total = Gathered::default();
     std::thread::scope(|scope| {
         let workers: Vec<_> = (1..threads.min(runs.len())).map(|_| scope.spawn(work)).collect();
-        total.merge(work()?);
+        total.merge(work());
         for worker in workers {
-            total.merge(worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?);
+            total.merge(worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
         }
-        Ok(total)
-    })
+    });
+    total.unreadable.sort_by(|a, b| a.path.cmp(&b.path));
+    total
 }
 
 impl Gathered {
@@ -60,6 +67,7 @@ impl Gathered {
         }
         self.summary.merge(&other.summary);
         self.damage.merge(other.damage);
+        self.unreadable.extend(other.unreadable);
     }
 
     fn take(&mut self, line: &Line<'_>, by: &[By]) {

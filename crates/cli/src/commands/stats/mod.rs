@@ -12,6 +12,7 @@ use serde_json::Value;
 use crate::Context;
 use crate::exit::Exit;
 use crate::format::note::{hint, note};
+use crate::format::unreadable;
 use gather::Gathered;
 
 /// Count what is in runs
@@ -64,7 +65,13 @@ pub(crate) fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
         note(&format!("there are no runs in {} yet", layout.storage().display()));
         hint("`quipu demo` records one; --storage looks elsewhere");
     }
-    let gathered = gather::gather(&layout, &runs, &args.by)?;
+    let mut gathered = gather::gather(&layout, &runs, &args.by);
+    if !args.runs.is_empty()
+        && let Some(error) = gathered.unreadable.pop()
+    {
+        // What was asked for by name is not left out.
+        return Err(error.into());
+    }
     if context.screen.json {
         context.screen.print_json(&json_of(&gathered, &args.by))?;
     } else if !runs.is_empty() {
@@ -72,7 +79,10 @@ pub(crate) fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
         tables::write(&mut out, &gathered, &args.by, context.screen)?;
         out.flush()?;
     }
-    Ok(gathered.damage.conclude(if let [run] = runs.as_slice() { Some(run) } else { None }))
+    let missing = unreadable::tell(&gathered.unreadable);
+    let damage =
+        gathered.damage.conclude(if let [run] = runs.as_slice() { Some(run) } else { None });
+    Ok(if damage == Exit::Ok { missing } else { damage })
 }
 
 fn chosen(layout: &Layout, names: &[String]) -> anyhow::Result<Vec<RunId>> {
@@ -89,7 +99,10 @@ fn chosen(layout: &Layout, names: &[String]) -> anyhow::Result<Vec<RunId>> {
 
 /// Returns one run in numbers, and how many of its lines are damaged.
 pub(crate) fn numbers_of(layout: &Layout, run: &RunId) -> anyhow::Result<Value> {
-    let gathered = gather::gather(layout, std::slice::from_ref(run), &[])?;
+    let mut gathered = gather::gather(layout, std::slice::from_ref(run), &[]);
+    if let Some(error) = gathered.unreadable.pop() {
+        return Err(error.into());
+    }
     let mut numbers = json_of(&gathered, &[]);
     numbers["damaged_lines"] = gathered.damage.lines().into();
     Ok(numbers)

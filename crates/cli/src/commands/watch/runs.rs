@@ -65,7 +65,7 @@ impl Runs {
         if std::mem::replace(&mut self.is_first_look, false) {
             let (now, recent) = (SystemClock.now(), self.recent);
             let keep = |run: RunListing| (is_wanted(&run, now, recent), stripped(run));
-            for (is_wanted, run) in map_runs_unordered(&self.layout, keep)? {
+            for (is_wanted, run) in map_runs_unordered(&self.layout, keep)?.runs {
                 self.sort_in(is_wanted, run);
             }
             return Ok(());
