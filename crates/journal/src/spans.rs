@@ -64,27 +64,39 @@ pub struct Unstarted {
 }
 
 impl OpenSpans {
-    /// Takes in the next event. Fails when it completes what never started.
-    pub fn add(&mut self, event: &Event) -> Result<(), Unstarted> {
+    /// Takes in the next event and returns what it completes, if anything. Fails when it completes
+    /// what never started.
+    pub fn add(&mut self, event: &Event) -> Result<Option<OpenSpan>, Unstarted> {
         if event.kind.completion().is_some() {
             let span = OpenSpan::of(event);
             let key = (event.kind.clone(), event.path.clone(), span.what.attempt());
             self.open.entry(key).or_default().push(span);
-            return Ok(());
+            return Ok(None);
         }
         let Some(start) =
             Kind::ALL.iter().find(|kind| kind.completion().as_ref() == Some(&event.kind))
         else {
-            return Ok(());
+            return Ok(None);
         };
         let key = (start.clone(), event.path.clone(), attempt_of(event));
         let open = self.open.get_mut(&key).filter(|spans| !spans.is_empty());
         let Some(spans) = open else { return Err(Unstarted { start: start.clone() }) };
-        spans.pop();
+        let completed = spans.pop();
         if spans.is_empty() {
             self.open.remove(&key);
         }
-        Ok(())
+        Ok(completed)
+    }
+
+    /// Returns the step that is open already and that `event` starts once more: the same path,
+    /// iteration and attempt.
+    pub fn started_before(&self, event: &Event) -> Option<&OpenSpan> {
+        if !matches!(event.kind, Kind::StepStarted | Kind::CallWorkflowStarted) {
+            return None;
+        }
+        let attempt = OpenSpan::of(event).what.attempt();
+        let open = self.open.get(&(event.kind.clone(), event.path.clone(), attempt))?;
+        open.iter().rfind(|span| span.iteration == event.iteration)
     }
 
     /// Tells whether everything that started has completed.

@@ -13,7 +13,7 @@ use crate::error::ReadError;
 use crate::layout::{DIR_MODE, FILE_MODE, Layout, excess_mode};
 use crate::lock::writer_of;
 use crate::reader::{DamageKind, ReadProblem, Reader, io_error};
-use crate::spans::OpenSpans;
+use crate::spans::{OpenSpans, Unstarted};
 use calls::Calls;
 
 /// How many findings are kept of one run; the rest are counted.
@@ -89,6 +89,34 @@ pub enum FindingKind {
     /// A payload is not of its type's shape.
     #[error("{}: {}", .0, .0.source)]
     Payload(PayloadError),
+    /// A call of a run does not say which.
+    #[error("{kind} at {path:?} names no child_run_id")]
+    ChildUnnamed {
+        /// The event's type.
+        kind: Kind,
+        /// Where.
+        path: String,
+    },
+    /// A call ends with another run than it began with.
+    #[error("child_run_id is {found}, expected {expected} as on line {line}")]
+    OtherChild {
+        /// The run that its start names.
+        expected: RunId,
+        /// The run that its end names.
+        found: RunId,
+        /// The line of the start.
+        line: u64,
+    },
+    /// A step started that had started already.
+    #[error("{start} at {path:?} while that of line {line} is still open")]
+    StartedTwice {
+        /// The start.
+        start: Kind,
+        /// Where.
+        path: String,
+        /// The line of the first start.
+        line: u64,
+    },
     /// Something completed that never started.
     #[error("{completed} at {path:?} without its {start}")]
     Unstarted {
@@ -188,6 +216,7 @@ pub fn verify_run(layout: &Layout, run: &RunId) -> Result<Report, ReadError> {
                 fold.check(line, &event, &mut |what| report.add(Some(line), Some(offset), what));
             }
             Err(ReadProblem::Damaged { damage, .. }) => {
+                fold.damaged += 1;
                 // A line in the making is not damage.
                 if !(live && matches!(damage.what, DamageKind::TornTail(_))) {
                     report.add(Some(line), Some(offset), FindingKind::Damaged(damage.what));
@@ -219,6 +248,8 @@ struct Fold {
     run: RunId,
     parent: Option<RunId>,
     last_seq: u64,
+    /// How many lines since then hold no event, and may have held one each.
+    damaged: u64,
     ended: bool,
     spans: OpenSpans,
     calls: Calls,
@@ -233,6 +264,7 @@ impl Fold {
             run,
             parent: None,
             last_seq: 0,
+            damaged: 0,
             ended: false,
             spans: OpenSpans::default(),
             calls: Calls::default(),
@@ -246,13 +278,7 @@ impl Fold {
         if line != event.seq && event.kind.completion().is_some() {
             self.lines.insert(event.seq, line);
         }
-        if let Err(unstarted) = self.spans.add(event) {
-            found(FindingKind::Unstarted {
-                completed: event.kind.clone(),
-                start: unstarted.start,
-                path: event.path.to_string(),
-            });
-        }
+        self.check_span(event, found);
         match event.decode_payload() {
             Ok(Payload::ToolCall(call)) => self.calls.check_call(event, &call.call_id, found),
             Ok(Payload::ToolResult(result)) => {
@@ -267,9 +293,45 @@ impl Fold {
         }
     }
 
+    fn check_span(&mut self, event: &Event, found: &mut impl FnMut(FindingKind)) {
+        let path = || event.path.to_string();
+        if let Some(first) = self.spans.started_before(event) {
+            let (start, line) = (event.kind.clone(), self.line_of(first.seq));
+            found(FindingKind::StartedTwice { start, path: path(), line });
+        }
+        let calls = matches!(event.kind, Kind::CallWorkflowStarted | Kind::CallWorkflowCompleted);
+        if calls && event.child_run_id.is_none() {
+            found(FindingKind::ChildUnnamed { kind: event.kind.clone(), path: path() });
+        }
+        match self.spans.add(event) {
+            Ok(start) => {
+                let (line, expected) =
+                    start.map(|start| (self.line_of(start.seq), start.child_run_id)).unzip();
+                // One that names nobody has been told of.
+                if let (Some(line), Some(Some(expected)), Some(child)) =
+                    (line, expected, event.child_run_id.clone())
+                    && expected != child
+                {
+                    found(FindingKind::OtherChild { expected, found: child, line });
+                }
+            }
+            Err(Unstarted { start }) => {
+                let completed = event.kind.clone();
+                found(FindingKind::Unstarted { completed, start, path: path() });
+            }
+        }
+    }
+
+    fn line_of(&self, seq: u64) -> u64 {
+        self.lines.get(&seq).copied().unwrap_or(seq)
+    }
+
     fn check_envelope(&mut self, event: &Event, found: &mut impl FnMut(FindingKind)) {
-        let expected = self.last_seq + 1;
-        if event.seq != expected {
+        // Each damaged line before it may have held one event, and need not.
+        let damaged = std::mem::take(&mut self.damaged);
+        let nearest = self.last_seq + 1;
+        let expected = nearest + damaged;
+        if !(nearest..=expected).contains(&event.seq) {
             found(FindingKind::Number { expected, found: event.seq });
         }
         if event.run_id != self.run {
@@ -294,7 +356,7 @@ impl Fold {
         let spans = std::mem::take(&mut self.spans);
         for span in spans.into_innermost_first() {
             let (start, path) = (span.kind, span.path.to_string());
-            let line = self.lines.get(&span.seq).copied().unwrap_or(span.seq);
+            let line = self.line_of(span.seq);
             found(line, FindingKind::Unfinished { start, path });
         }
     }

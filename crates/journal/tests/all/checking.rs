@@ -89,10 +89,54 @@ const MUTATIONS: &[Mutation] = &[
     (
         "a line that is no event",
         |s| rewrite(s, "r", |l| l[3] = "{}\n".into()),
+        &["line 4, byte #: not an event: missing field `seq` at line 1 column 2"],
+    ),
+    (
+        "two lines that are no events, one of which never was",
+        |s| {
+            rewrite(s, "r", |l| {
+                l[4] = "{}\n".into();
+                l.insert(5, "\n".into());
+            })
+        },
+        &[
+            "line 5, byte #: not an event: missing field `seq` at line 1 column 2",
+            "line 6, byte #: the line is empty",
+        ],
+    ),
+    (
+        "a missing line behind one that is no event",
+        |s| {
+            rewrite(s, "r", |l| {
+                l[3] = "{}\n".into();
+                l.remove(4);
+            })
+        },
         &[
             "line 4, byte #: not an event: missing field `seq` at line 1 column 2",
-            "line 5, byte #: seq is 5, expected 4",
+            "line 5, byte #: seq is 6, expected 5",
         ],
+    ),
+    (
+        "a step that starts twice",
+        |s| {
+            rewrite(s, "r", |l| {
+                l.insert(2, l[1].clone());
+                l.insert(6, l[6].clone());
+                renumber(l);
+            })
+        },
+        &["line 3, byte #: step.started at \"a\" while that of line 2 is still open"],
+    ),
+    (
+        "a call that names no child",
+        |s| replace(s, "r", 8, "\"child_run_id\":\"child\",", ""),
+        &["line 8, byte #: step.call_workflow.completed at \"c\" names no child_run_id"],
+    ),
+    (
+        "a call that ends with another child",
+        |s| replace(s, "r", 8, "\"child\"", "\"other\""),
+        &["line 8, byte #: child_run_id is other, expected child as on line 7"],
     ),
     (
         "a missing line",
