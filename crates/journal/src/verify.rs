@@ -1,12 +1,13 @@
 //! Is a transcript what it promises to be? Finds out; changes nothing.
 
 mod calls;
+mod links;
 
 use std::collections::HashMap;
 use std::fmt;
 use std::path::PathBuf;
 
-use quipu_event::payload::{Payload, PayloadError};
+use quipu_event::payload::{Payload, PayloadError, RunKind};
 use quipu_event::{Event, Kind, RunId};
 
 use crate::error::ReadError;
@@ -15,6 +16,7 @@ use crate::lock::writer_of;
 use crate::reader::{DamageKind, ReadProblem, Reader, io_error};
 use crate::spans::{OpenSpans, Unstarted};
 use calls::Calls;
+use links::check_links;
 
 /// How many findings are kept of one run; the rest are counted.
 const KEPT: usize = 1000;
@@ -32,6 +34,8 @@ pub struct Report {
     pub findings: Vec<Finding>,
     /// How many findings there were beyond those kept.
     pub more: u64,
+    /// What is worth knowing and not wrong.
+    pub notes: Vec<FindingKind>,
 }
 
 impl Report {
@@ -89,6 +93,10 @@ pub enum FindingKind {
     /// A payload is not of its type's shape.
     #[error("{}: {}", .0, .0.source)]
     Payload(PayloadError),
+    /// The file holds nothing at all. A note: a recorder that is killed before its first line leaves
+    /// such a file.
+    #[error("no event")]
+    NoEvent,
     /// A call of a run does not say which.
     #[error("{kind} at {path:?} names no child_run_id")]
     ChildUnnamed {
@@ -173,7 +181,8 @@ pub enum FindingKind {
         /// The calling run.
         parent: RunId,
     },
-    /// The calling run does not name this one.
+    /// The calling run does not name this one. A note, unless both are workflows: those name each
+    /// other, while anybody may record a run as part of another.
     #[error("parent run {parent} never calls this run")]
     ParentSilent {
         /// The calling run.
@@ -201,6 +210,7 @@ pub fn verify_run(layout: &Layout, run: &RunId) -> Result<Report, ReadError> {
         events: 0,
         findings: Vec::new(),
         more: 0,
+        notes: Vec::new(),
     };
     let live = writer_of(&path).map_err(|source| io_error(&path, source))?.is_some();
     let mut fold = Fold::new(run.clone());
@@ -225,6 +235,9 @@ pub fn verify_run(layout: &Layout, run: &RunId) -> Result<Report, ReadError> {
             Err(ReadProblem::Io(error)) => return Err(error),
         }
     }
+    if !live && line == 0 {
+        report.notes.push(FindingKind::NoEvent);
+    }
     if !live {
         fold.check_end(&mut |line, what| report.add(Some(line), None, what));
     }
@@ -247,6 +260,7 @@ impl Report {
 struct Fold {
     run: RunId,
     parent: Option<RunId>,
+    is_workflow: bool,
     last_seq: u64,
     /// How many lines since then hold no event, and may have held one each.
     damaged: u64,
@@ -263,6 +277,7 @@ impl Fold {
         Fold {
             run,
             parent: None,
+            is_workflow: false,
             last_seq: 0,
             damaged: 0,
             ended: false,
@@ -283,6 +298,9 @@ impl Fold {
             Ok(Payload::ToolCall(call)) => self.calls.check_call(event, &call.call_id, found),
             Ok(Payload::ToolResult(result)) => {
                 self.calls.check_result(event, &result.call_id, found);
+            }
+            Ok(Payload::RunStarted(started)) => {
+                self.is_workflow |= started.kind == RunKind::Workflow;
             }
             Ok(_) => {}
             Err(error) => found(FindingKind::Payload(error)),
@@ -360,55 +378,6 @@ impl Fold {
             found(line, FindingKind::Unfinished { start, path });
         }
     }
-}
-
-fn check_links(layout: &Layout, fold: &Fold, report: &mut Report) -> Result<(), ReadError> {
-    for child in &fold.children {
-        let what = match first_event(layout, child)? {
-            None => FindingKind::ChildMissing { child: child.clone() },
-            Some(first) if first.parent_run_id.as_ref() == Some(&fold.run) => continue,
-            Some(first) => {
-                FindingKind::ChildDisowns { child: child.clone(), named: first.parent_run_id }
-            }
-        };
-        report.add(None, None, what);
-    }
-    if let Some(parent) = &fold.parent {
-        match calls(layout, parent, &fold.run)? {
-            Called::Yes => {}
-            Called::No => {
-                report.add(None, None, FindingKind::ParentSilent { parent: parent.clone() })
-            }
-            Called::NoTranscript => {
-                report.add(None, None, FindingKind::ParentMissing { parent: parent.clone() });
-            }
-        }
-    }
-    Ok(())
-}
-
-fn first_event(layout: &Layout, run: &RunId) -> Result<Option<Event>, ReadError> {
-    let path = layout.transcript(run);
-    if !path.is_file() {
-        return Ok(None);
-    }
-    Ok(Reader::open(path)?.find_map(Result::ok))
-}
-
-enum Called {
-    Yes,
-    No,
-    NoTranscript,
-}
-
-fn calls(layout: &Layout, parent: &RunId, child: &RunId) -> Result<Called, ReadError> {
-    let path = layout.transcript(parent);
-    if !path.is_file() {
-        return Ok(Called::NoTranscript);
-    }
-    let names_child = |event: &Event| event.child_run_id.as_ref() == Some(child);
-    let mut events = Reader::open(path)?.filter_map(Result::ok);
-    Ok(if events.any(|event| names_child(&event)) { Called::Yes } else { Called::No })
 }
 
 fn check_modes(layout: &Layout, report: &mut Report) -> Result<(), ReadError> {

@@ -16,7 +16,8 @@ use crate::format::visible::visible;
 /// Check that runs are whole: well-formed, gapless, paired, linked both ways, closed to others
 ///
 /// Without a RUN, all runs are checked. Prints `ok ID EVENTS` for a sound run, and
-/// `PATH:LINE: what is wrong` for each finding. Exits with 3 if there was any.
+/// `PATH:LINE: what is wrong` for each finding. Exits with 3 if there was any. What is worth knowing
+/// and not wrong, such as a parent that does not name its child, is a note on stderr.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
     quipu verify last\n  \
@@ -55,6 +56,9 @@ pub(crate) fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
                 } else {
                     progress.clear();
                     print_report(&mut out, &report)?;
+                    for note in &report.notes {
+                        context.screen.note(format_args!("note: {}: {note}", report.run_id));
+                    }
                     if progress.watched {
                         out.flush()?;
                     }
@@ -91,7 +95,7 @@ fn chosen(layout: &Layout, args: &Args) -> anyhow::Result<Vec<RunId>> {
 }
 
 fn print_report(out: &mut impl Write, report: &Report) -> std::io::Result<()> {
-    let Report { run_id, path, events, findings, more } = report;
+    let Report { run_id, path, events, findings, more, .. } = report;
     if report.is_sound() {
         return writeln!(out, "ok {run_id} {events} events");
     }
@@ -123,6 +127,7 @@ fn report_json(report: &Report) -> Value {
         "events": report.events,
         "findings": report.findings.iter().map(finding_json).collect::<Vec<_>>(),
         "more": report.more,
+        "notes": report.notes.iter().map(note_json).collect::<Vec<_>>(),
     })
 }
 
@@ -136,6 +141,10 @@ pub(super) fn finding_json(finding: &Finding) -> Value {
     })
 }
 
+fn note_json(note: &FindingKind) -> Value {
+    json!({ "kind": word(note), "message": note.to_string() })
+}
+
 fn word(finding: &FindingKind) -> &'static str {
     match finding {
         FindingKind::Damaged(_) => "damaged",
@@ -143,6 +152,7 @@ fn word(finding: &FindingKind) -> &'static str {
         FindingKind::ForeignRun { .. } => "foreign_run",
         FindingKind::OtherParent => "other_parent",
         FindingKind::Payload(_) => "payload",
+        FindingKind::NoEvent => "no_event",
         FindingKind::ChildUnnamed { .. } => "child_unnamed",
         FindingKind::OtherChild { .. } => "other_child",
         FindingKind::StartedTwice { .. } => "started_twice",

@@ -133,6 +133,18 @@ fn each_kind_of_damage_is_found_where_it_is() {
 }
 
 #[test]
+fn a_run_that_was_recorded_as_part_of_another_is_sound_and_noted() {
+    let session = six_lines();
+    session.ok(&["record", "--name", "part", "--id", "part", "--parent", "six"]);
+    let outcome = session.quipu(&["verify", "--all"]);
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    let told = "note: part: parent run six never calls this run\n";
+    assert!(outcome.stderr.contains(told), "{outcome:?}");
+    let notes = session.quipu(&["verify", "part", "--json"]).json()["runs"][0]["notes"].clone();
+    assert_eq!(notes[0]["kind"], "parent_silent");
+}
+
+#[test]
 fn files_and_directories_that_others_may_read_are_found() {
     let session = six_lines();
     let path = session.transcript("six");

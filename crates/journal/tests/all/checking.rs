@@ -300,10 +300,26 @@ fn verify_finds_each_kind_of_damage() {
 fn links_from_the_child() {
     let storage = sound();
     check("a sound child", &storage, "child", &[]);
+    let silent = "parent run r never calls this run";
+    rewrite(&storage, "r", |lines| {
+        lines.iter_mut().for_each(|line| *line = line.replace("\"child\"", "\"other\""));
+    });
+    check("a workflow that calls others", &storage, "child", &[silent]);
     rewrite(&storage, "r", |lines| lines.truncate(6));
-    check("a silent parent", &storage, "child", &["parent run r never calls this run"]);
+    check("a parent that calls nobody", &storage, "child", &[]);
+    let report = verify_run(&storage.layout, &run_id("child")).unwrap();
+    assert_eq!(report.notes.iter().map(ToString::to_string).collect::<Vec<_>>(), [silent]);
     std::fs::remove_file(storage.path("r")).unwrap();
     check("no parent", &storage, "child", &["parent run r has no transcript"]);
+}
+
+#[test]
+fn an_empty_file_is_noted() {
+    let storage = sound();
+    std::fs::write(storage.path("r"), "").unwrap();
+    let report = verify_run(&storage.layout, &run_id("r")).unwrap();
+    assert!(report.is_sound(), "a recorder that is killed early leaves one: {report:?}");
+    assert_eq!(report.notes.iter().map(ToString::to_string).collect::<Vec<_>>(), ["no event"]);
 }
 
 #[test]
