@@ -244,6 +244,15 @@ fn a_reader_of_stdout_that_goes_away_does_not_end_the_recording() {
 }
 
 #[test]
+fn no_run_is_called_last() {
+    let session = Session::new();
+    let outcome = session.quipu(&["record", "--name", "x", "--id", "last"]);
+    assert_eq!(outcome.code, Some(1), "{outcome:?}");
+    assert!(outcome.stderr.contains("hint: `last` names the newest run"), "{outcome:?}");
+    assert!(!session.transcript("last").exists());
+}
+
+#[test]
 fn secrets_are_hidden_and_counted_when_asked_for() {
     // Put together here, so that nobody who looks for secrets stumbles over this file.
     let key = &format!("sk-ant-{}", "q7".repeat(12));

@@ -39,6 +39,11 @@ fn create(
     options: Options,
 ) -> anyhow::Result<Opened> {
     let run_id = match &args.id {
+        Some(id) if id == "last" => {
+            let message = "a run cannot have the id `last`";
+            let hint = "`last` names the newest run; choose another id, or leave --id out";
+            return Err(UserError::new(message).with_hint(hint).into());
+        }
         Some(id) => RunId::parse(id).map_err(|error| UserError::new(error.to_string()))?,
         None => RunId::random(),
     };
