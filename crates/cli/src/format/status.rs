@@ -6,6 +6,10 @@ use quipu_journal::RunState;
 
 use super::style;
 
+/// How a run can stand.
+pub(crate) const STANDINGS: [&str; 8] =
+    ["running", "interrupted", "succeeded", "failed", "canceled", "aborted", "skipped", "blocked"];
+
 /// How something stands, as a person would say it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Standing {

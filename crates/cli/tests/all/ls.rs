@@ -65,12 +65,19 @@ fn tokens_of_a_run_that_did_not_end_are_summed_up_over_its_lines() {
 }
 
 #[test]
+fn a_status_that_no_run_can_have_is_refused_with_those_there_are() {
+    let outcome = transcripts::session().quipu(&["ls", "--status", "bogus"]);
+    assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(1), ""), "{outcome:?}");
+    assert!(outcome.stderr.contains("running, interrupted, succeeded, failed"), "{outcome:?}");
+}
+
+#[test]
 fn filters_combine() {
     let session = transcripts::session();
     let cases: [(&[&str], &[&str]); 6] = [
         (&["-n", "2"], &[LINT_ID, REVIEW_ID]),
         (&["--no-children"], &[REVIEW_ID, AWF_ID, HOSTILE_ID]),
-        (&["--status", "failed"], &[LINT_ID, REVIEW_ID]),
+        (&["--status", "FAILED"], &[LINT_ID, REVIEW_ID]),
         (&["--name", "REV"], &[REVIEW_ID]),
         (&["--status", "failed", "--no-children", "-n", "1"], &[REVIEW_ID]),
         (&["--status", "running"], &[]),

@@ -7,6 +7,7 @@ mod wire;
 
 use std::io::{self, Write};
 
+use clap::builder::PossibleValuesParser;
 use quipu_event::{RunId, Timestamp};
 use quipu_journal::{Clock, Layout, Listed, ReadError, SystemClock, map_runs_unordered};
 
@@ -14,6 +15,7 @@ use crate::Context;
 use crate::cores;
 use crate::exit::{Exit, UserError};
 use crate::format::note::{hint, note};
+use crate::format::status::STANDINGS;
 use crate::format::table::{Cell, Column, Table};
 use crate::format::{count, span, style, unreadable};
 use crate::output::Screen;
@@ -39,9 +41,8 @@ pub(crate) struct Args {
     /// Show no more than N runs
     #[arg(short = 'n', long, value_name = "N")]
     limit: Option<usize>,
-    /// Only runs that stand like this: running, interrupted, succeeded, failed, canceled, aborted,
-    /// skipped or blocked
-    #[arg(long, value_name = "STATUS")]
+    /// Only runs that stand like this
+    #[arg(long, value_name = "STATUS", ignore_case = true, value_parser = PossibleValuesParser::new(STANDINGS))]
     status: Option<String>,
     /// Only runs whose name has TEXT in it, in any case
     #[arg(long, value_name = "TEXT")]

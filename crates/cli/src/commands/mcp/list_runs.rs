@@ -10,15 +10,13 @@ use super::find;
 use super::toolset::Said;
 use super::wire::ListRuns;
 use crate::commands::ls::{Facts, fill_in_tokens, newest_first, now};
+use crate::format::status::STANDINGS;
 use crate::format::visible::one_line;
 use crate::format::{count, span};
 
 /// How many runs are listed unless asked otherwise, and at most.
 const USUAL: usize = 20;
 const MOST: usize = 200;
-/// How runs stand, in the words of `quipu ls`.
-const STANDINGS: [&str; 8] =
-    ["running", "interrupted", "succeeded", "failed", "canceled", "aborted", "skipped", "blocked"];
 /// How much of a name is shown.
 const WIDEST_NAME: usize = 120;
 
