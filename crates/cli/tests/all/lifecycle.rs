@@ -80,6 +80,10 @@ fn what_the_producer_left_open_is_closed_as_aborted_and_so_is_the_run() {
     for line in &lines[3..] {
         assert_eq!(line["payload"]["status"], "aborted", "{line}");
     }
+    for (line, open) in lines[3..].iter().zip(["a.b", "a", "a.b"]) {
+        let expected = format!("the input ended while step.started at {open:?} was still open");
+        assert_eq!(line["payload"]["error"], expected, "{line}");
+    }
     assert!(
         outcome.stderr.contains("step.started at \"a.b\" was still open"),
         "{}",

@@ -12,7 +12,7 @@ use quipu_emit::FollowingRun;
 use quipu_event::payload::Status;
 use quipu_event::{Draft, Kind};
 use quipu_journal::{
-    Clock, Layout, NoteError, OpenSpans, Received, RecordError, Recorder, Subscription,
+    Clock, Layout, NoteError, OpenSpan, OpenSpans, Received, RecordError, Recorder, Subscription,
     SystemClock, take_up_notes,
 };
 use quipu_view::Summary;
@@ -235,10 +235,10 @@ impl Recording {
         let spans: Vec<_> =
             spans.into_iter().filter(|span| span.kind != Kind::RunStarted).collect();
         let Some(innermost) = spans.first() else { return Ok(verdict) };
+        let is_cut_off = verdict.status == Status::Succeeded;
         let ending = match verdict.status {
             Status::Succeeded => {
-                let (kind, path) = (&innermost.kind, innermost.path.as_str());
-                let error = format!("the input ended while {kind} at {path:?} was still open");
+                let error = left_open(innermost);
                 self.screen.note(&error);
                 Ending { status: Status::Aborted, error: Some(error) }
             }
@@ -250,11 +250,16 @@ impl Recording {
                 Status::Canceled => Status::Canceled,
                 _ => Status::Aborted,
             };
-            let of_span = Ending { status: span_status, error: ending.error.clone() };
+            let error = if is_cut_off { Some(left_open(span)) } else { ending.error.clone() };
+            let of_span = Ending { status: span_status, error };
             self.record(lifecycle::completion_of(span, &of_span, now)?);
         }
         Ok(ending)
     }
+}
+
+fn left_open(span: &OpenSpan) -> String {
+    format!("the input ended while {} at {:?} was still open", span.kind, span.path.as_str())
 }
 
 /// Tells whether an event may begin or end something.
