@@ -41,6 +41,8 @@ pub struct RunListing {
     /// The last line that is an event, notes of others and repairs aside: they may come after the
     /// run's end.
     pub last: Option<Box<Event>>,
+    /// The number of the last line that is an event, notes included.
+    pub last_seq: Option<u64>,
     /// Whether it is still going.
     pub state: RunState,
 }
@@ -156,7 +158,7 @@ fn look_in(layout: &Layout, dir: &File, run: &RunId) -> Result<RunListing, ReadE
     let name = path.file_name().unwrap_or_default();
     let flags = OFlags::RDONLY | OFlags::CLOEXEC;
     let file = rustix::fs::openat(dir, name, flags, Mode::empty()).map_err(io::Error::from);
-    let Ends { first, last, bytes } =
+    let Ends { first, last: Last { event: last, seq: last_seq }, bytes } =
         file.and_then(|file| read_ends(file.into())).map_err(failed)?;
     let ended = matches!(&last, Some(last) if last.kind == Kind::RunCompleted);
     let state = if ended {
@@ -167,13 +169,35 @@ fn look_in(layout: &Layout, dir: &File, run: &RunId) -> Result<RunListing, ReadE
             None => RunState::Interrupted,
         }
     };
-    Ok(RunListing { run_id: run.clone(), path, bytes, first, last, state })
+    Ok(RunListing { run_id: run.clone(), path, bytes, first, last, last_seq, state })
 }
 
 struct Ends {
     first: Option<Box<Event>>,
-    last: Option<Box<Event>>,
+    last: Last,
     bytes: u64,
+}
+
+/// The end of a file.
+#[derive(Default)]
+struct Last {
+    /// The last event that is no note.
+    event: Option<Box<Event>>,
+    /// The number of the last event.
+    seq: Option<u64>,
+}
+
+impl Last {
+    /// Takes the next line from the end, and returns whether all is known.
+    fn take(&mut self, line: &[u8]) -> bool {
+        if let Ok(event) = decode_line(line) {
+            self.seq.get_or_insert(event.seq);
+            if !is_aside(&event) {
+                self.event = Some(Box::new(event));
+            }
+        }
+        self.event.is_some()
+    }
 }
 
 fn read_ends(file: File) -> io::Result<Ends> {
@@ -191,7 +215,7 @@ fn read_ends(file: File) -> io::Result<Ends> {
     let bytes = file.metadata()?.len();
     let filled = file.read_at(&mut buffer, bytes.saturating_sub(NEAR as u64))?;
     let last = match last_event_near(&buffer[..filled]) {
-        Some(last) => Some(last),
+        Some(last) => last,
         None => last_event_of(file)?,
     };
     Ok(Ends { first, last, bytes })
@@ -215,31 +239,31 @@ fn closes_nothing(payload: &Json) -> bool {
     subtype == "recovered" && aborted.is_some_and(Vec::is_empty)
 }
 
-/// Returns the last event in a whole file.
-fn last_event_in(text: &[u8]) -> Option<Box<Event>> {
-    let whole = memchr::memrchr(b'\n', text)?;
-    text[..whole]
-        .rsplit(|&byte| byte == b'\n')
-        .find_map(|line| decode_line(line).ok().filter(|event| !is_aside(event)))
-        .map(Box::new)
+/// Returns the end of a whole file.
+fn last_event_in(text: &[u8]) -> Last {
+    let mut last = Last::default();
+    if let Some(whole) = memchr::memrchr(b'\n', text) {
+        text[..whole].rsplit(|&byte| byte == b'\n').any(|line| last.take(line));
+    }
+    last
 }
 
-/// Returns the event on the last whole line of a file's end, if all of it is there and it stands not aside.
-fn last_event_near(tail: &[u8]) -> Option<Box<Event>> {
+/// Returns what the last whole line of a file's end says, if all of it is there and it stands not
+/// aside.
+fn last_event_near(tail: &[u8]) -> Option<Last> {
     let end = memchr::memrchr(b'\n', tail)?;
     let start = memchr::memrchr(b'\n', &tail[..end])? + 1;
-    decode_line(&tail[start..end]).ok().filter(|event| !is_aside(event)).map(Box::new)
+    let mut last = Last::default();
+    last.take(&tail[start..end]).then_some(last)
 }
 
-fn last_event_of(file: File) -> io::Result<Option<Box<Event>>> {
+fn last_event_of(file: File) -> io::Result<Last> {
+    let mut last = Last::default();
     let mut lines = LinesBackward::new(file)?;
     while let Some(line) = lines.next()? {
-        if line.end == LineEnd::Feed
-            && let Ok(event) = decode_line(line.bytes)
-            && !is_aside(&event)
-        {
-            return Ok(Some(Box::new(event)));
+        if line.end == LineEnd::Feed && last.take(line.bytes) {
+            break;
         }
     }
-    Ok(None)
+    Ok(last)
 }

@@ -45,6 +45,8 @@ fn a_finished_run_takes_a_note_at_once() {
     assert_eq!(notes[1].1["title"], "More words");
     assert!(!session.dir().join("storage/notes").exists());
     session.ok(&["verify", "r"]);
+    let listed: Value = serde_json::from_str(&session.ok(&["ls", "--json"])).unwrap();
+    assert_eq!(listed["events"], before + 2, "notes are events");
     // A note does not open a run again.
     assert!(session.ok(&["ls"]).contains("succeeded"));
     assert!(session.ok(&["status", "r"]).contains("succeeded"));

@@ -53,7 +53,7 @@ impl Facts {
             started,
             ended,
             duration_ms: duration_ms.or(elapsed),
-            events: run.last.as_ref().map(|last| last.seq),
+            events: run.last_seq,
             tokens: usage,
             agents: agents.into_iter().collect(),
             has_no_sum: run.state != RunState::Ended,
