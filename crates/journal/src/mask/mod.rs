@@ -3,6 +3,7 @@
 //! Nothing is masked unless a mask is asked for: a transcript is a raw log, and a mask that hides
 //! too much would make it lie.
 
+mod harmless;
 mod patterns;
 mod quoted;
 mod secrets;

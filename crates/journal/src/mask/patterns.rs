@@ -17,6 +17,11 @@ pub(super) const SHAPES: &[Shape] = &[
     },
     Shape { name: "anthropic-key", pattern: r"\bsk-ant-[A-Za-z0-9_-]{16,}" },
     Shape { name: "openai-key", pattern: r"\bsk-(?:proj-|svcacct-|admin-)?[A-Za-z0-9_-]{20,}" },
+    Shape { name: "xai-key", pattern: r"\bxai-[A-Za-z0-9]{40,}" },
+    Shape { name: "groq-key", pattern: r"\bgsk_[A-Za-z0-9]{40,}" },
+    Shape { name: "perplexity-key", pattern: r"\bpplx-[A-Za-z0-9]{40,}" },
+    Shape { name: "digitalocean-token", pattern: r"\bdo[opr]_v1_[a-f0-9]{64}" },
+    Shape { name: "age-key", pattern: r"\bAGE-SECRET-KEY-1[A-Z0-9]{50,}" },
     Shape { name: "aws-key-id", pattern: r"\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}\b" },
     Shape { name: "github-token", pattern: r"\bgh[pousr]_[A-Za-z0-9]{36,}" },
     Shape { name: "github-token", pattern: r"\bgithub_pat_[A-Za-z0-9_]{22,}" },
@@ -59,4 +64,4 @@ pub(super) const QUOTED: &str = r#"(?i)(?:^|[^a-z])(?:[a-z0-9]+[_-])*(?:password
 pub(super) const SECRET_KEY: &str = r"(?i)^(?:.*[_.-])?(?:password|passwd|pwd|passphrase|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|secret[_-]?key|authorization|x-api-key|credentials?|cookie|set-cookie|secret_?access_?key)$|(?i)(?:apikey|accesstoken|authtoken|refreshtoken|clientsecret|privatekey|secretkey)$";
 
 /// No text without one of these can hold a secret of the shapes above.
-pub(super) const TELLTALE: &str = r"(?i)-----BEGIN|sk-|AKIA|ASIA|ABIA|ACCA|gh[pousr]_|github_pat_|glpat-|xox[abeoprs]-|hooks\.slack|AIza|ya29|[srp]k_(?:live|test)_|npm_|pypi-|hf_|SG\.|AccountKey|eyJ|bearer|basic|token|://|passw|pwd|passphrase|secret|api[_-]?key|apikey|access[_-]?key|private[_-]?key|privatekey|credential|authorization|cookie";
+pub(super) const TELLTALE: &str = r"(?i)-----BEGIN|sk-|xai-|gsk_|pplx-|do[opr]_v1_|AGE-SECRET|AKIA|ASIA|ABIA|ACCA|gh[pousr]_|github_pat_|glpat-|xox[abeoprs]-|hooks\.slack|AIza|ya29|[srp]k_(?:live|test)_|npm_|pypi-|hf_|SG\.|AccountKey|eyJ|bearer|basic|token|://|passw|pwd|passphrase|secret|api[_-]?key|apikey|access[_-]?key|private[_-]?key|privatekey|credential|authorization|cookie";

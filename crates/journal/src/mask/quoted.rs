@@ -5,6 +5,8 @@
 
 use regex::Regex;
 
+use super::harmless::is_placeholder;
+
 /// Returns `text` with `mark` in place of each such value and how many there were; nothing when
 /// there were none. `opening` finds where a value begins, as [`QUOTED`](super::patterns::QUOTED).
 pub(super) fn hide(text: &str, opening: &Regex, mark: &str) -> Option<(String, u64)> {
@@ -19,7 +21,7 @@ pub(super) fn hide(text: &str, opening: &Regex, mark: &str) -> Option<(String, u
         let end = start + value_length(&text[start..], quote.as_str(), escape.len());
         from = end.max(start);
         let value = &text[start..end];
-        if value.is_empty() || is_mark(value) {
+        if value.is_empty() || is_placeholder(value) {
             continue;
         }
         masked.push_str(&text[kept..start]);
@@ -55,9 +57,4 @@ fn closing_escape(mut backslashes: usize, escape: usize) -> Option<usize> {
         // One level further in: each pair was one backslash, and the odd one escaped the quote.
         (backslashes, own) = (backslashes / 2, 2 * own + 1);
     }
-}
-
-/// Tells whether nothing of a value is left to hide.
-fn is_mark(value: &str) -> bool {
-    value.starts_with("[masked:") && value.find(']') == Some(value.len() - 1)
 }

@@ -5,9 +5,9 @@ use base64::engine::general_purpose::STANDARD;
 use quipu_event::{Draft, Json, Raw, StringPlace};
 use regex::{Captures, Regex};
 
-use super::Mask;
 use super::patterns::{QUOTED, SECRET_KEY, SHAPES, TELLTALE};
 use super::quoted;
+use super::{Mask, harmless};
 
 /// Values shorter than this would hide half of every text they occur in by chance.
 const SHORTEST_VALUE: usize = 4;
@@ -114,6 +114,7 @@ impl SecretMask {
             if let StringPlace::ValueOf(key) = place
                 && !text.is_empty()
                 && self.secret_key.is_match(key)
+                && !harmless::is_placeholder(text)
             {
                 *hidden += 1;
                 return Some(mark("password"));
@@ -188,7 +189,13 @@ fn mark(name: &str) -> String {
 fn replacement(name: &str, found: &Captures<'_>, hidden: &mut u64) -> String {
     let whole = found.get(0).map_or("", |whole| whole.as_str());
     let secret = found.name("secret").map_or(whole, |secret| secret.as_str());
-    if secret.starts_with("[masked:") {
+    let is_harmless = match name {
+        "password" => harmless::is_placeholder(secret) || harmless::is_code(secret),
+        // A name of words may begin as a key does.
+        "openai-key" => !secret.bytes().any(|byte| byte.is_ascii_digit()),
+        _ => false,
+    };
+    if is_harmless || secret.starts_with("[masked:") {
         return whole.to_owned();
     }
     *hidden += 1;

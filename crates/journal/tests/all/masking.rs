@@ -101,6 +101,11 @@ fn well_known_shapes_are_hidden_and_the_rest_stays_readable() {
         ),
         ("-----BEGIN PRIVATE KEY-----\ncut", "[masked:private-key]"),
         (&format!("k=sk-proj-{long}"), "k=[masked:openai-key]"),
+        (&format!("xai-{long}"), "[masked:xai-key]"),
+        (&format!("gsk_{long}"), "[masked:groq-key]"),
+        (&format!("pplx-{long}"), "[masked:perplexity-key]"),
+        (&format!("dop_v1_{}", "0a".repeat(32)), "[masked:digitalocean-token]"),
+        (&format!("AGE-SECRET-KEY-1{}", "QZ8".repeat(19)), "[masked:age-key]"),
         (&format!("ghp_{long}"), "[masked:github-token]"),
         (&format!("github_pat_{long}"), "[masked:github-token]"),
         (&format!("glpat-{long}"), "[masked:gitlab-token]"),
@@ -137,6 +142,46 @@ fn well_known_shapes_are_hidden_and_the_rest_stays_readable() {
     {
         assert_eq!(mask.mask_text(harmless), None, "{harmless}");
     }
+}
+
+#[test]
+fn code_names_and_marks_in_the_place_of_a_secret_are_left_as_they_are() {
+    let mask = SecretMask::default();
+    for text in [
+        "if password == expected_password:",
+        "password = get_password(user)",
+        "SECRET_KEY = os.environ['SECRET_KEY']",
+        "apiKey: process.env.API_KEY",
+        "auth_token=$TOKEN",
+        "password=${DB_PASSWORD}",
+        "password: \"${DB_PASSWORD}\"",
+        "token = {{inputs.token}}",
+        "api_key = <your key>",
+        "let password: String = x;",
+        "api_key: string",
+        "Password: required field",
+        "pwd: /home/user/project/long/path",
+        "password=***",
+        "{\"api_token\": \"***secret:api_token***\"}",
+        "sk-something-with-long-hyphenated-words",
+    ] {
+        assert_eq!(mask.mask_text(text), None, "{text}");
+    }
+    for (secret, left) in [
+        ("password=$ecret1", "password=[masked:password]"),
+        ("password=string9", "password=[masked:password]"),
+        ("password: /slash", "password: [masked:password]"),
+        ("password=a(b", "password=a(b"),
+    ] {
+        let masked = mask.mask_text(secret).map_or(secret.to_owned(), |masked| masked.0);
+        assert_eq!(masked, left, "{secret}");
+    }
+    let json = Json::parse(r#"{"token":"***secret:t***","password":"x"}"#).unwrap();
+    let (masked, count) = mask.mask_value(&json).unwrap();
+    assert_eq!(
+        (masked.as_str(), count),
+        (r#"{"token":"***secret:t***","password":"[masked:password]"}"#, 1)
+    );
 }
 
 #[test]

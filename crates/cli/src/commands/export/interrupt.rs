@@ -2,6 +2,8 @@
 
 use std::fs;
 use std::io;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use quipu_export::Folder;
@@ -10,33 +12,57 @@ use signal_hook::iterator::{Handle, Signals};
 use signal_hook::low_level::emulate_default_handler;
 
 /// Whoever holds it has what is staged taken away when the program is told to end.
-pub(super) struct Tidying(Option<Handle>);
+pub(super) struct Tidying(Handle);
 
 impl Drop for Tidying {
     fn drop(&mut self) {
-        if let Some(handle) = &self.0 {
-            handle.close();
-        }
+        self.0.close();
     }
 }
 
-/// Takes away what `folder` has staged if the program is told to end; it ends then as it would have.
-pub(super) fn tidy_up(folder: &Folder) -> io::Result<Tidying> {
-    let Some(staging) = folder.staging().map(ToOwned::to_owned) else { return Ok(Tidying(None)) };
-    let made = staging.parent().filter(|_| folder.is_made()).map(ToOwned::to_owned);
+/// What is taken away.
+#[derive(Default)]
+struct Leavings {
+    staging: Option<PathBuf>,
+    /// The directory around it, if it was made for it.
+    made: Option<PathBuf>,
+}
+
+impl Leavings {
+    /// What cannot be taken away stays: there is nobody left to tell.
+    fn take_away(&self) {
+        if let Some(staging) = &self.staging {
+            // Moved aside first, so that what is being written finds its place gone.
+            let aside = staging.with_extension("gone");
+            let _ = fs::rename(staging, &aside);
+            let _ = fs::remove_dir_all(&aside);
+            let _ = fs::remove_dir_all(staging);
+        }
+        let _ = self.made.as_ref().map(fs::remove_dir);
+    }
+}
+
+/// Makes a folder, and takes away what it has staged if the program is told to end; it ends then as
+/// it would have.
+pub(super) fn tidied<E: From<io::Error>>(
+    stage: impl FnOnce() -> Result<Folder, E>,
+) -> Result<(Folder, Tidying), E> {
     let mut signals = Signals::new([SIGHUP, SIGINT, SIGTERM])?;
-    let handle = signals.handle();
+    let tidying = Tidying(signals.handle());
+    let leavings = Arc::new(Mutex::new(Leavings::default()));
+    // Held while the folder is made, so that a signal meanwhile waits until it is known.
+    let mut known = leavings.lock().unwrap_or_else(PoisonError::into_inner);
+    let told = Arc::clone(&leavings);
     thread::Builder::new().name("tidying".to_owned()).spawn(move || {
         if let Some(signal) = signals.forever().next() {
-            // Moved aside first, so that what is being written finds its place gone. What cannot be
-            // taken away stays: there is nobody left to tell.
-            let aside = staging.with_extension("gone");
-            let _ = fs::rename(&staging, &aside);
-            let _ = fs::remove_dir_all(&aside);
-            let _ = fs::remove_dir_all(&staging);
-            let _ = made.map(fs::remove_dir);
+            told.lock().unwrap_or_else(PoisonError::into_inner).take_away();
             let _ = emulate_default_handler(signal);
         }
     })?;
-    Ok(Tidying(Some(handle)))
+    let folder = stage()?;
+    known.staging = folder.staging().map(ToOwned::to_owned);
+    let around = known.staging.as_deref().and_then(|staging| staging.parent());
+    known.made = around.filter(|_| folder.is_made()).map(ToOwned::to_owned);
+    drop(known);
+    Ok((folder, tidying))
 }

@@ -102,9 +102,9 @@ pub(crate) fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
         return push::push(context, &args, work);
     };
     let existing = if args.force { Existing::Replace } else { Existing::Refuse };
-    let folder = Folder::staged(out, existing).map_err(told_folder)?;
+    let stage = || Folder::staged(out, existing).map_err(told_folder);
+    let (folder, _tidying) = interrupt::tidied(stage)?;
     let mut folder = folder.apart_from(layout.storage());
-    let _tidying = interrupt::tidy_up(&folder)?;
     let summary = work.put_on(&mut folder, |folder| folder.flush().map_err(told_folder))?;
     let written = folder.commit().map_err(told_folder)?;
     summary.tell(context, &args, &Arrival::Written { out: out.clone(), written })

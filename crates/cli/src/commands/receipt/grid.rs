@@ -275,7 +275,7 @@ mod tests {
              a     agent  1.23M        89k  unknown  u\n"
         );
         assert_eq!(
-            drawn(40),
+            drawn(44),
             "STEP     IN  REASONING     COST  OBTAINED\na     1.23M        89k  unknown  u\nno room for kind; --json has all\n"
         );
         let least = "STEP     IN     COST  OBTAINED\na     1.23M  unknown  u\nno room for kind, reasoning; --json has all\n";

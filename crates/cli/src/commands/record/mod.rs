@@ -23,6 +23,7 @@ use crate::output::Screen;
 use input::{End, Input};
 pub(super) use keeping::Keeping;
 use lifecycle::Ending;
+pub(super) use open::id_for;
 use recording::{Finished, Recording};
 
 /// Record drafts from standard input, one JSON object per line

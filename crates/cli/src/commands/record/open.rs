@@ -3,7 +3,7 @@
 use quipu_emit::FollowingRun;
 use quipu_event::payload::RunKind;
 use quipu_event::{Event, Payload, RunId, RunIdentity};
-use quipu_journal::{Layout, Options, Reader, Recorder, Recovery, find_run, look_at};
+use quipu_journal::{LAST, Layout, Options, Reader, Recorder, Recovery, find_run, look_at};
 use quipu_view::Summary;
 
 use super::Args;
@@ -32,21 +32,25 @@ pub(super) fn open(context: &Context, args: &Args) -> anyhow::Result<Opened> {
     }
 }
 
+/// Returns the id of a new run: the one that is asked for, or any.
+pub(crate) fn id_for(asked: Option<&str>) -> Result<RunId, UserError> {
+    match asked {
+        Some(LAST) => {
+            let hint = "`last` names the newest run; choose another id, or leave --id out";
+            Err(UserError::new("a run cannot have the id `last`").with_hint(hint))
+        }
+        Some(id) => RunId::parse(id).map_err(|error| UserError::new(error.to_string())),
+        None => Ok(RunId::random()),
+    }
+}
+
 fn create(
     context: &Context,
     args: &Args,
     layout: &Layout,
     options: Options,
 ) -> anyhow::Result<Opened> {
-    let run_id = match &args.id {
-        Some(id) if id == "last" => {
-            let message = "a run cannot have the id `last`";
-            let hint = "`last` names the newest run; choose another id, or leave --id out";
-            return Err(UserError::new(message).with_hint(hint).into());
-        }
-        Some(id) => RunId::parse(id).map_err(|error| UserError::new(error.to_string()))?,
-        None => RunId::random(),
-    };
+    let run_id = id_for(args.id.as_deref())?;
     let parent_run_id = args.parent.as_deref().map(|run| find_run(layout, run)).transpose()?;
     let recorder = Recorder::create(layout, RunIdentity { run_id, parent_run_id }, options)?;
     let log = context.log.follow(layout, &recorder.run().run_id);

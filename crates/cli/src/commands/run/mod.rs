@@ -4,11 +4,12 @@ mod detach;
 mod known;
 mod plan;
 
-use quipu_event::{RunId, RunIdentity};
+use quipu_event::RunIdentity;
 use quipu_journal::Durability;
 
+use super::record::id_for;
 use crate::Context;
-use crate::exit::{Exit, UserError};
+use crate::exit::Exit;
 use crate::settings::{MaskChoice, parse_durability};
 use crate::workflow::{Flight, Given, InputArgs, Overrides, ViewWish, find, fly, load};
 
@@ -112,10 +113,7 @@ pub(crate) fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
         plan::show(context, &workflow, &inputs)?;
         return Ok(Exit::Ok);
     }
-    let run_id = match &args.id {
-        Some(id) => RunId::parse(id).map_err(|error| UserError::new(error.to_string()))?,
-        None => RunId::random(),
-    };
+    let run_id = id_for(args.id.as_deref())?;
     if args.detach {
         return detach::start(context, &args, &run_id, &inputs);
     }
