@@ -156,15 +156,18 @@ pub(crate) fn is_note(event: &Event) -> bool {
 fn put(dir: &Path, id: &str, text: &[u8]) -> io::Result<()> {
     let (made, name) = (dir.join(format!(".{id}")), dir.join(format!("{id}.json")));
     for _ in 0..TRIES {
-        DirBuilder::new().recursive(true).mode(DIR_MODE).create(dir)?;
-        let file = OpenOptions::new().write(true).create_new(true).mode(FILE_MODE).open(&made);
+        let file = DirBuilder::new().recursive(true).mode(DIR_MODE).create(dir).and_then(|()| {
+            OpenOptions::new().write(true).create_new(true).mode(FILE_MODE).open(&made)
+        });
         match file {
             Ok(mut file) => {
                 file.write_all(text)?;
                 return fs::rename(&made, &name);
             }
-            // Somebody took up the last note, and its folder with it.
+            // Somebody took up the last note, and its folder with it: before the file was made, or
+            // between the two looks at whether the folder is there.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && !made.exists() => {}
             Err(error) => return Err(error),
         }
     }
