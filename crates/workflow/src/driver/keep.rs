@@ -104,6 +104,9 @@ impl<'a> Keeper<'a> {
         while spill.pending.len() - from >= least {
             let rest = &spill.pending[from..];
             let piece = &rest[..rest.len().min(PIECE)];
+            // A line stays together if it can: whoever looks for something looks at one piece.
+            let lines = piece.iter().rposition(|byte| *byte == b'\n').map(|last| last + 1);
+            let piece = &piece[..lines.filter(|_| piece.len() == PIECE).unwrap_or(piece.len())];
             let piece = match whole_characters(piece) {
                 // A character may be cut only where nothing more will come.
                 whole if whole > 0 && rest.len() > whole => &piece[..whole],
@@ -203,6 +206,19 @@ mod tests {
             (1usize..200_000).prop_map(|n| "é\n".bytes().cycle().take(n).collect()),
         ];
         proptest::collection::vec(chunk, 0..8)
+    }
+
+    #[test]
+    fn a_long_output_is_cut_at_the_ends_of_lines() {
+        let line = [b"x".repeat(999), vec![b'\n']].concat();
+        for size in [1000, 4096, 70_000, 200_000] {
+            let all = line.repeat(200);
+            let (_, heard) = keep(&all.chunks(size).map(<[u8]>::to_vec).collect::<Vec<_>>(), 10);
+            let drafts = heard.drafts.lock().unwrap();
+            assert_eq!(recorded(&drafts), all);
+            let texts = drafts.iter().map(|draft| draft.payload.decode::<Value>().unwrap());
+            assert!(texts.into_iter().all(|facts| facts["text"].as_str().unwrap().ends_with('\n')));
+        }
     }
 
     #[test]
