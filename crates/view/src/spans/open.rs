@@ -1,6 +1,6 @@
 //! The steps, subagents and tool calls under way, and which of them something belongs to.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use quipu_event::StepPath;
 
@@ -10,6 +10,8 @@ use crate::path::pieces;
 
 /// So many tool calls may be without an answer; the oldest beyond that are given up.
 const MOST_CALLS: usize = 4096;
+/// So many calls are remembered after their answer.
+const MOST_ANSWERED: usize = 256;
 
 /// A call, by its conversation and its id.
 pub(super) type Call = (Lane, String);
@@ -22,6 +24,8 @@ pub(super) struct Open {
     pub(super) calls: BTreeMap<Call, Span>,
     /// Calls that were given up: an answer that comes all the same is no second call.
     given_up: BTreeSet<Call>,
+    /// The last calls that were answered: some writers say only then what a call had started.
+    answered: VecDeque<(String, Key)>,
 }
 
 impl Open {
@@ -52,9 +56,21 @@ impl Open {
         subagent.or_else(|| self.step_around(&lane.1)).map(|span| span.start)
     }
 
-    /// Returns the call with this id, whoever made it.
-    pub(super) fn call_with_id(&self, call_id: &str) -> Option<&Span> {
-        self.calls.iter().find(|((_, id), _)| id == call_id).map(|(_, span)| span)
+    /// Returns the call with this id, whoever made it, also if it was answered a while ago.
+    pub(super) fn call_with_id(&self, call_id: &str) -> Option<Key> {
+        let under_way = self.calls.iter().find(|((_, id), _)| id == call_id);
+        let answered = || self.answered.iter().rev().find(|(id, _)| id == call_id);
+        under_way.map(|(_, span)| &span.key).or_else(|| answered().map(|(_, key)| key)).cloned()
+    }
+
+    /// Returns the call that an answer ends.
+    pub(super) fn answer(&mut self, call: &Call) -> Option<Span> {
+        let span = self.calls.remove(call)?;
+        if self.answered.len() == MOST_ANSWERED {
+            self.answered.pop_front();
+        }
+        self.answered.push_back((call.1.clone(), span.key.clone()));
+        Some(span)
     }
 
     /// Adds a call, and returns the one that had its name and one that there is no room for.

@@ -54,7 +54,7 @@ impl Spans {
     ) {
         let name = (lane(event), answer.call_id.clone());
         self.lanes.answer(name.0.clone(), time);
-        if let Some(mut called) = self.open.calls.remove(&name) {
+        if let Some(mut called) = self.open.answer(&name) {
             if let Work::Tool { result, .. } = &mut called.work {
                 **result = answer;
             }
@@ -110,7 +110,6 @@ impl Spans {
             "subagent_started" => {
                 let call = fact("tool_id").or(fact("call_id"));
                 let parent = call.and_then(|id| self.open.call_with_id(id));
-                let parent = parent.map(|call| call.key.clone());
                 self.meet(event, source, Some((parent, fact("name"))), time, told);
             }
             "subagent_completed" => {

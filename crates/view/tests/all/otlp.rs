@@ -86,6 +86,21 @@ fn spans_speak_the_conventions_for_generative_ai() {
 }
 
 #[test]
+fn a_subagent_belongs_to_the_call_that_started_it_also_if_that_is_told_late() {
+    let begin = r#"{"type":"run.started","payload":{"name":"s","kind":"session"}}"#;
+    let call = r#"{"type":"tool.call","payload":{"name":"Task","call_id":"c1","input":{}}}"#;
+    let answer = r#"{"type":"tool.result","payload":{"name":"Task","call_id":"c1","input":{},"output":"ok"}}"#;
+    let told = r#"{"type":"system","payload":{"subtype":"subagent_started","agent_id":"7","tool_id":"c1","name":"looker"}}"#;
+    let said = r#"{"type":"message.assistant","source":"subagent:7","payload":{"blocks":[{"type":"text","text":"I look."}]}}"#;
+    for lines in [[begin, call, told, answer, said], [begin, call, answer, told, said]] {
+        let tree = fold(view("run", SpokenContent::LeftOut), &events(&lines.join("\n")));
+        let spans = spans(&tree, "run");
+        let parent = &named(&spans, "invoke_agent looker")["parentSpanId"];
+        assert_eq!(*parent, named(&spans, "execute_tool Task")["spanId"], "{lines:?}");
+    }
+}
+
+#[test]
 fn what_was_said_is_carried_only_if_asked_for() {
     let keys = ["gen_ai.system_instructions", "gen_ai.input.messages", "gen_ai.output.messages"];
     let without = spans(&fold(view("run", SpokenContent::LeftOut), &events(RUN)), "run");
