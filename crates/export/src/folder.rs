@@ -223,9 +223,10 @@ impl Folder {
         if self.storage.as_ref().is_some_and(|storage| is_kept_by(storage, &end)) {
             return Err(FolderError::Recorded { path: end });
         }
-        let place = self.base().join(path);
-        if let Some(parent) = place.parent() {
-            make_dirs(parent)?;
+        let base = self.base();
+        let place = base.join(path);
+        if let Some(inner) = Path::new(path).parent() {
+            make_dirs_in(&base, inner)?;
         }
         let is_new = self.known.insert(path.to_owned());
         let mut options = OpenOptions::new();
@@ -324,6 +325,23 @@ fn is_kept_by(storage: &Path, path: &Path) -> bool {
     path.parent()
         .and_then(real)
         .is_some_and(|dir| dir == storage || dir.starts_with(storage.join("transcripts")))
+}
+
+/// Makes directories in `base`, which is not made again if somebody took it away.
+fn make_dirs_in(base: &Path, inner: &Path) -> Result<(), FolderError> {
+    let mut dir = base.to_owned();
+    if dir.join(inner).is_dir() {
+        return Ok(());
+    }
+    for part in inner.components() {
+        dir.push(part);
+        if let Err(source) = DirBuilder::new().mode(0o700).create(&dir)
+            && !dir.is_dir()
+        {
+            return Err(FolderError::Write { path: dir, source });
+        }
+    }
+    Ok(())
 }
 
 fn make_dirs(path: &Path) -> Result<(), FolderError> {

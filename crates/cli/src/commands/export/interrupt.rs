@@ -12,11 +12,16 @@ use signal_hook::iterator::{Handle, Signals};
 use signal_hook::low_level::emulate_default_handler;
 
 /// Whoever holds it has what is staged taken away when the program is told to end.
-pub(super) struct Tidying(Handle);
+pub(super) struct Tidying {
+    handle: Handle,
+    leavings: Arc<Mutex<Leavings>>,
+}
 
 impl Drop for Tidying {
     fn drop(&mut self) {
-        self.0.close();
+        // Who takes away lets go of it no more: then this is as far as the program comes.
+        drop(self.leavings.lock());
+        self.handle.close();
     }
 }
 
@@ -36,7 +41,6 @@ impl Leavings {
             let aside = staging.with_extension("gone");
             let _ = fs::rename(staging, &aside);
             let _ = fs::remove_dir_all(&aside);
-            let _ = fs::remove_dir_all(staging);
         }
         let _ = self.made.as_ref().map(fs::remove_dir);
     }
@@ -48,14 +52,15 @@ pub(super) fn tidied<E: From<io::Error>>(
     stage: impl FnOnce() -> Result<Folder, E>,
 ) -> Result<(Folder, Tidying), E> {
     let mut signals = Signals::new([SIGHUP, SIGINT, SIGTERM])?;
-    let tidying = Tidying(signals.handle());
     let leavings = Arc::new(Mutex::new(Leavings::default()));
+    let tidying = Tidying { handle: signals.handle(), leavings: Arc::clone(&leavings) };
     // Held while the folder is made, so that a signal meanwhile waits until it is known.
     let mut known = leavings.lock().unwrap_or_else(PoisonError::into_inner);
     let told = Arc::clone(&leavings);
     thread::Builder::new().name("tidying".to_owned()).spawn(move || {
         if let Some(signal) = signals.forever().next() {
-            told.lock().unwrap_or_else(PoisonError::into_inner).take_away();
+            let leavings = told.lock().unwrap_or_else(PoisonError::into_inner);
+            leavings.take_away();
             let _ = emulate_default_handler(signal);
         }
     })?;
