@@ -1,8 +1,9 @@
 //! The shelf on a disk: a directory that files are put into.
 //!
 //! Everything is for its owner only, as transcripts are. An export is staged beside its place and
-//! moved there as a whole, so that one that fails leaves nothing behind, and never onto what was recorded; a view of a run that is
-//! going on is written in place, so that others can watch it grow.
+//! moved there as a whole, so that one that fails leaves nothing behind; a view of a run that is going
+//! on is written in place, so that others can watch it grow. Neither takes the place of what was
+//! recorded.
 
 use std::collections::BTreeSet;
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
@@ -10,6 +11,7 @@ use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Component, Path, PathBuf};
 
+use quipu_journal::Layout;
 use quipu_view::Shelf;
 use tempfile::TempDir;
 
@@ -80,7 +82,7 @@ pub struct Folder {
     out: PathBuf,
     existing: Existing,
     /// The storage whose files are nobody's to replace.
-    storage: Option<PathBuf>,
+    storage: Option<Layout>,
     /// Where files wait until all are there; nothing when they are written in place.
     staging: Option<TempDir>,
     open: Vec<(String, BufWriter<File>)>,
@@ -122,10 +124,10 @@ impl Folder {
         })
     }
 
-    /// Lets no file take the place of one that `storage` keeps, whatever is done about others.
+    /// Lets no file take the place of one that a storage keeps, whatever is done about others.
     #[must_use]
-    pub fn apart_from(mut self, storage: &Path) -> Self {
-        self.storage = storage.canonicalize().ok();
+    pub fn apart_from(mut self, storage: &Layout) -> Self {
+        self.storage = storage.storage().canonicalize().ok().map(Layout::new);
         self
     }
 
@@ -319,12 +321,12 @@ fn is_inside(path: &str) -> bool {
 }
 
 /// Tells whether `path` is one of a storage's own files: those beside its transcripts, and those.
-fn is_kept_by(storage: &Path, path: &Path) -> bool {
+fn is_kept_by(storage: &Layout, path: &Path) -> bool {
     let real = |dir: &Path| dir.canonicalize().ok();
     // Directories that are not there yet are nobody's.
     path.parent()
         .and_then(real)
-        .is_some_and(|dir| dir == storage || dir.starts_with(storage.join("transcripts")))
+        .is_some_and(|dir| dir == storage.storage() || dir.starts_with(storage.transcripts()))
 }
 
 /// Makes directories in `base`, which is not made again if somebody took it away.

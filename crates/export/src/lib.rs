@@ -8,6 +8,7 @@
 //!
 //! - An export that fails leaves nothing behind.
 //! - Nothing is overwritten unless it is asked for.
+//! - What was recorded is never replaced.
 //! - Files are for their owner only.
 //! - A view while a run goes on and an export afterwards are the same files.
 //! - An event that leaves no trace is counted as left out.

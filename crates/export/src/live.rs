@@ -38,8 +38,7 @@ pub struct Seen {
 }
 
 impl LiveView {
-    /// Begins to write what is recorded of `run`, which need not exist yet, where
-    /// `options` say.
+    /// Begins to write what is recorded of `run`, which need not exist yet, where `options` say.
     ///
     /// Fails when that place cannot be written. What goes wrong later is told at the end: a view never
     /// stops what it looks at.
@@ -51,7 +50,7 @@ impl LiveView {
         existing: Existing,
         redaction: Option<Redaction>,
     ) -> Result<Self, ExportError> {
-        let folder = Folder::in_place(&options.out, existing)?.apart_from(layout.storage());
+        let folder = Folder::in_place(&options.out, existing)?.apart_from(layout);
         let family = Family::new(layout, run);
         let (root, runs) = (run.clone(), Vec::new());
         let views = Views { to, existing, root, options, folder, redaction, runs };

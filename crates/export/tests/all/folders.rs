@@ -6,6 +6,7 @@ use std::path::Path;
 
 use quipu_export::{Existing, Folder, FolderError};
 use quipu_testkit::homes::files_below;
+use quipu_testkit::{TestStorage, run_started};
 use quipu_view::Shelf;
 use tempfile::tempdir;
 
@@ -88,6 +89,20 @@ fn no_path_leads_out_of_a_folder() {
         let mut folder = Folder::staged(dir.path(), Existing::Replace).unwrap();
         folder.append(path, b"1");
         assert!(matches!(folder.flush(), Err(FolderError::Outside { .. })), "{path:?}");
+    }
+}
+
+#[test]
+fn what_was_recorded_is_never_replaced() {
+    let storage = TestStorage::new();
+    storage.record("r", [run_started("r")]);
+    let before = storage.bytes("r");
+    for make in [Folder::staged, Folder::in_place] {
+        let folder = make(storage.layout.storage(), Existing::Replace).unwrap();
+        let mut folder = folder.apart_from(&storage.layout);
+        folder.put("transcripts/r.jsonl", b"another");
+        assert!(matches!(folder.flush(), Err(FolderError::Recorded { .. })));
+        assert_eq!(storage.bytes("r"), before);
     }
 }
 

@@ -104,7 +104,7 @@ pub(crate) fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
     let existing = if args.force { Existing::Replace } else { Existing::Refuse };
     let stage = || Folder::staged(out, existing).map_err(told_folder);
     let (folder, _tidying) = interrupt::tidied(stage)?;
-    let mut folder = folder.apart_from(layout.storage());
+    let mut folder = folder.apart_from(&layout);
     let summary = work.put_on(&mut folder, |folder| folder.flush().map_err(told_folder))?;
     let written = folder.commit().map_err(told_folder)?;
     summary.tell(context, &args, &Arrival::Written { out: out.clone(), written })
