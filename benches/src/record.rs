@@ -56,10 +56,10 @@ fn record_all(
     events: usize,
 ) -> anyhow::Result<()> {
     let recorder = recorder(dir, Options::default())?;
-    let path = step_path();
     // All producers work until all is done: otherwise those who were late would be measured alone.
     let begun = AtomicUsize::new(0);
     let produce = || -> anyhow::Result<()> {
+        let path = step_path();
         while begun.fetch_add(1, Ordering::Relaxed) < events {
             recorder.record(draft(message, &path)?)?;
         }

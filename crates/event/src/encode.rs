@@ -11,7 +11,9 @@ use std::fmt::{self, Write as _};
 use serde::Serialize;
 use serde::ser;
 
-use compound::{Compound, Variant, write_name};
+use compound::{Compound, Variant};
+
+pub(crate) use compound::write_name;
 
 use crate::escape::{write_string, write_string_body};
 use crate::json::{self, RAW_TOKEN};

@@ -15,10 +15,8 @@ const SPARSE: usize = 16;
 const ROOM: usize = 6 * WORD;
 /// So many bytes are written between two looks at whether the text has room for them.
 const PAGE: usize = 512;
-/// So many bytes are compared at once where specials are rare.
+/// So many bytes are compared at once.
 const PIECE: usize = 64;
-/// Specials that come often are looked for word by word; past this many bytes they are rare.
-const NEAR: usize = 32;
 const HIGHS: u64 = 0x8080_8080_8080_8080;
 
 /// Appends `text` to `out` as a JSON string, with its quotes.
@@ -134,16 +132,12 @@ fn turn_page(out: &mut String, page: &mut [u8; PAGE], filled: usize) -> usize {
 
 /// Returns the first place at or after `from` that holds a quote, a backslash or a control byte.
 pub(crate) fn find_special(bytes: &[u8], from: usize) -> Option<usize> {
-    let near = bytes.len().min(from + NEAR);
-    if let Some(found) = find_by_words(&bytes[..near], from) {
-        return Some(found);
-    }
     // Without a way out of each piece the machine compares many bytes at once.
     let has_special =
         |piece: &[u8; PIECE]| piece.iter().fold(false, |found, byte| found | is_special(*byte));
-    let (pieces, _) = bytes[near..].as_chunks::<PIECE>();
+    let (pieces, _) = bytes[from..].as_chunks::<PIECE>();
     let clean = pieces.iter().take_while(|piece| !has_special(piece)).count();
-    find_by_words(bytes, near + clean * PIECE)
+    find_by_words(bytes, from + clean * PIECE)
 }
 
 /// The same, eight bytes at a time.

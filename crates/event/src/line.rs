@@ -11,7 +11,7 @@ use serde::de::{Deserializer as _, MapAccess, Visitor};
 
 use crate::canonical;
 use crate::draft::{Draft, RunIdentity};
-use crate::encode::write_value;
+use crate::encode::{write_name, write_value};
 use crate::escape::write_string;
 use crate::event::Event;
 use crate::id::{RunId, StepPath};
@@ -154,7 +154,11 @@ fn write_head(head: &Head<'_>, out: &mut String) {
     id_field(out, ",\"parent_run_id\":\"", head.parent_run_id);
     id_field(out, ",\"child_run_id\":\"", head.child_run_id);
     out.push_str(",\"type\":");
-    write_string(out, head.kind.as_str());
+    match head.kind {
+        Kind::Other(word) => write_string(out, word),
+        // A word of the list needs no look for characters to escape.
+        known => write_name(out, known.as_str()),
+    }
     out.push_str(",\"path\":");
     write_string(out, head.path.as_str());
     out.push_str(",\"iteration\":");

@@ -123,16 +123,16 @@ impl DiskSink {
         self.file.is_none().then(|| self.closed())
     }
 
-    /// Numbers and dates as many lines as fit into one write.
+    /// Numbers and dates as many lines as fit into one write. What is written together has one time.
     fn fill_in<'a>(&mut self, forms: &mut impl Iterator<Item = &'a LineForm>) {
         self.buffer.clear();
         self.ends.clear();
-        let mut seq = self.last_seq;
+        let (mut seq, now) = (self.last_seq, self.clock.now());
         while self.buffer.len() < BATCH_BYTES
             && let Some(form) = forms.next()
         {
             seq += 1;
-            form.fill(seq, self.clock.now(), &mut self.buffer);
+            form.fill(seq, now, &mut self.buffer);
             self.ends.push(self.buffer.len());
         }
     }
