@@ -89,6 +89,7 @@ mod copilot;
 mod exchange;
 mod framing;
 mod gemini;
+mod listener;
 mod mend;
 mod normalizer;
 mod openai;
@@ -107,9 +108,10 @@ mod unescape;
 mod value;
 
 pub use companions::Companions;
+pub use listener::Listener;
 pub use normalizer::Normalizer;
 pub use outbox::{KeptBytes, Made};
-pub use pauses::{Pauses, Speech, Telling};
+pub use pauses::{Speech, Telling};
 pub use record::Place;
 pub use registry::{
     Detection, PROVIDERS, Provider, SessionFiles, Surface, detect, detect_among, find_provider,

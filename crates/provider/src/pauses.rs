@@ -39,7 +39,7 @@ pub enum Speech {
 
 /// Follows a stream, to know what a silence would mean.
 #[derive(Debug)]
-pub struct Pauses {
+pub(crate) struct Pauses {
     telling: &'static Telling,
     /// The last bytes, in case what begins a call was cut in two.
     seam: Vec<u8>,
@@ -59,17 +59,17 @@ enum Silence {
 
 impl Pauses {
     /// Begins with a stream of which nothing has come.
-    pub fn new(telling: &'static Telling) -> Self {
+    pub(crate) fn new(telling: &'static Telling) -> Self {
         Pauses { telling, seam: Vec::new(), silence: Silence::Nothing }
     }
 
     /// Takes the next bytes.
-    pub fn take(&mut self, bytes: &[u8]) {
+    pub(crate) fn take(&mut self, bytes: &[u8]) {
         self.silence = self.meaning_after(bytes);
     }
 
     /// Returns how long a silence must be to mean anything; nothing if none does.
-    pub fn patience(&self) -> Option<Duration> {
+    pub(crate) fn patience(&self) -> Option<Duration> {
         match self.silence {
             Silence::Nothing => None,
             Silence::Call => Some(CALL_PAUSE),
@@ -78,7 +78,7 @@ impl Pauses {
     }
 
     /// Takes note that such a silence was understood.
-    pub fn settle(&mut self) {
+    pub(crate) fn settle(&mut self) {
         self.silence = Silence::Nothing;
     }
 

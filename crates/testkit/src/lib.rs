@@ -12,7 +12,7 @@ pub mod homes;
 mod program;
 mod storage;
 
-pub use clock::SteppingClock;
+pub use clock::{SteppingClock, StillClock};
 pub use complete_run::{complete_run, tool_call, tool_result};
 pub use drafts::{
     assistant_text, run_completed, run_started, step_completed, step_started, user_text,

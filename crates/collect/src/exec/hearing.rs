@@ -6,10 +6,10 @@
 use std::time::Instant;
 
 use quipu_event::Draft;
-use quipu_provider::{Detection, PROVIDERS, Provider, Surface, detect_among};
+use quipu_journal::{Clock, SystemClock};
+use quipu_provider::{Detection, KeptBytes, Listener, PROVIDERS, Provider, Surface, detect_among};
 
 use super::head::Head;
-use super::known::Known;
 use super::pieces::Pieces;
 
 /// Whoever has printed so much text is not going to be recognised.
@@ -31,7 +31,7 @@ enum State {
     /// It is not known whose language it is.
     Looking(Head),
     /// It is.
-    Known(Box<Known>),
+    Known(Box<Listener>),
     /// It is nobody's.
     Text,
 }
@@ -54,7 +54,7 @@ impl Hearing {
     /// Returns whose language it is, once that is known.
     pub(super) fn provider(&self) -> Option<&'static Provider> {
         match &self.state {
-            State::Known(known) => Some(known.provider),
+            State::Known(known) => Some(known.provider()),
             _ => None,
         }
     }
@@ -63,7 +63,7 @@ impl Hearing {
     pub(super) fn take(&mut self, bytes: &[u8], now: Instant, out: &mut Vec<Draft>) {
         self.last = Some(now);
         match &mut self.state {
-            State::Known(known) => known.take(bytes, out),
+            State::Known(known) => known.take(bytes, SystemClock.now(), out),
             State::Text => self.pieces.take(bytes, now, out),
             State::Looking(head) => {
                 head.take(bytes, now);
@@ -135,10 +135,10 @@ impl Hearing {
 
     fn know(&mut self, found: &Detection, out: &mut Vec<Draft>) {
         self.pieces.finish(out);
-        let known = Known::new(found);
+        let known = Listener::new(found.provider, found.surface, KeptBytes::Full);
         let before = std::mem::replace(&mut self.state, State::Known(Box::new(known)));
         if let (State::Known(known), State::Looking(head)) = (&mut self.state, before) {
-            known.take(&head.bytes, out);
+            known.take(&head.bytes, SystemClock.now(), out);
         }
     }
 

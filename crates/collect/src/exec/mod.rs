@@ -19,7 +19,6 @@ mod ending;
 mod follow;
 mod head;
 mod hearing;
-mod known;
 mod news;
 mod passing;
 mod pieces;

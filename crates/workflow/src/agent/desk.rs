@@ -9,6 +9,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use quipu_event::Draft;
+use quipu_journal::Clock;
 use quipu_provider::KeptBytes;
 use quipu_tool::{CallContext, Router};
 use serde_json::Value;
@@ -41,6 +42,8 @@ pub struct Desk {
     pub toolbox: Arc<Toolbox>,
     /// Variables by which programs are known to be the step's.
     pub marks: Arc<BTreeMap<String, String>>,
+    /// What time it is.
+    pub clock: Arc<dyn Clock>,
 }
 
 /// Somebody who may say more in a conversation.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use memchr::memmem;
 use quipu_event::payload::Message;
 use quipu_event::{ContentBlock, Draft, Fidelity, Kind};
-use quipu_provider::{Made, Normalizer, Pauses, Provider, Surface};
+use quipu_provider::{Listener, Provider, Surface};
 use tokio::io::AsyncRead;
 use tokio::time::timeout;
 
@@ -23,13 +23,12 @@ const KEPT_PLAIN: usize = 1024 * 1024;
 /// Listens to standard output.
 pub(super) struct Ear<'d> {
     cli: &'static Cli,
-    normalizer: Normalizer,
+    listener: Listener,
     hearing: Hearing<'d>,
-    made: Vec<Made>,
+    drafts: Vec<Draft>,
     plain: Plain,
     desk: &'d Desk,
     lines: Lines,
-    pauses: Pauses,
 }
 
 impl<'d> Ear<'d> {
@@ -41,13 +40,12 @@ impl<'d> Ear<'d> {
     ) -> Self {
         Ear {
             cli,
-            normalizer: Normalizer::new(surface, desk.settings.kept),
+            listener: Listener::new(provider, surface, desk.settings.kept),
             hearing: Hearing::new(desk, manner),
-            made: Vec::new(),
+            drafts: Vec::new(),
             plain: Plain::default(),
             desk,
             lines: Lines::default(),
-            pauses: Pauses::new(&provider.telling),
         }
     }
 
@@ -56,7 +54,7 @@ impl<'d> Ear<'d> {
         let Some(mut pipe) = pipe else { return };
         let mut buffer = vec![0; 64 * 1024];
         loop {
-            let patience = self.pauses.patience().unwrap_or(Duration::MAX);
+            let patience = self.listener.patience().unwrap_or(Duration::MAX);
             match timeout(patience, pipe.read(&mut buffer)).await {
                 Ok(Ok(0)) => return,
                 Ok(Ok(read)) => self.take(&buffer[..read]),
@@ -65,8 +63,7 @@ impl<'d> Ear<'d> {
                     return;
                 }
                 Err(_) => {
-                    self.pauses.settle();
-                    self.normalizer.settle(&mut self.made);
+                    self.listener.settle(&mut self.drafts);
                     self.tell();
                 }
             }
@@ -75,11 +72,11 @@ impl<'d> Ear<'d> {
 
     fn take(&mut self, bytes: &[u8]) {
         self.plain.keep(bytes);
-        self.pauses.take(bytes);
+        let now = self.desk.clock.now();
         // Line by line: a piece of a text must not be shown before what came ahead of it.
         for line in bytes.split_inclusive(|byte| *byte == b'\n') {
             self.show(line);
-            self.normalizer.push(line, &mut self.made);
+            self.listener.take(line, now, &mut self.drafts);
             self.tell();
         }
     }
@@ -99,19 +96,19 @@ impl<'d> Ear<'d> {
     }
 
     fn tell(&mut self) {
-        self.hearing.look_ahead(self.made.iter().map(|made| &made.draft));
-        for made in self.made.drain(..) {
-            self.hearing.take(made.draft);
+        self.hearing.look_ahead(self.drafts.iter());
+        for draft in self.drafts.drain(..) {
+            self.hearing.take(draft);
         }
     }
 
     /// Takes the end of the stream and returns what was heard.
     pub(super) fn finish(mut self) -> (Heard, Plain) {
-        self.normalizer.finish(&mut self.made);
+        self.listener.finish(&mut self.drafts);
         self.tell();
         self.hearing.close();
         // A normaliser gives every input a beginning and an end, even one it did not understand.
-        let tally = self.normalizer.tally();
+        let tally = self.listener.tally();
         let mut heard = self.hearing.finish();
         let frame = [Kind::RunStarted, Kind::RunCompleted, Kind::Unknown];
         let is_frame = |kind: &str| frame.iter().any(|known| known.as_str() == kind);

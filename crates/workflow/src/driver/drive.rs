@@ -281,6 +281,7 @@ impl Drive {
                     dir: self.request.world.working_dir.clone(),
                     toolbox: Arc::clone(&self.toolbox),
                     marks: Arc::new(marks),
+                    clock: Arc::clone(&self.request.world.clock),
                 };
                 performance(work, site, &self.request.world)
             }

@@ -26,6 +26,7 @@ impl Hands for BuiltIn {
             dir: site.dir,
             toolbox: site.toolbox,
             marks: site.marks,
+            clock: site.clock,
         };
         Box::pin(agent::ask(job, desk))
     }

@@ -7,6 +7,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use quipu_journal::Clock;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, sleep_until};
 
@@ -54,6 +55,8 @@ pub struct Site {
     pub toolbox: Arc<Toolbox>,
     /// Variables by which programs are known to be the step's.
     pub marks: Arc<BTreeMap<String, String>>,
+    /// What time it is.
+    pub clock: Arc<dyn Clock>,
 }
 
 /// What tells a piece of work to stop.

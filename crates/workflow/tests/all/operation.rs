@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use quipu_event::{Draft, StepPath};
+use quipu_journal::SystemClock;
 use quipu_workflow::display::DisplayEvent;
 use quipu_workflow::driver::Site;
 use quipu_workflow::engine::{Occurrence, OperationJob, Outcome, WorkStatus};
@@ -140,6 +141,7 @@ async fn perform(job: OperationJob, stop: StopSignal, settings: &OperationSettin
         dir: "/".into(),
         toolbox: Arc::new(Toolbox::open(&settings, &none, &place)),
         marks: Arc::default(),
+        clock: Arc::new(SystemClock),
     };
     let outcome = operate(&job.operation, job.inputs, &site).await;
     let drafts = written.0.lock().unwrap();

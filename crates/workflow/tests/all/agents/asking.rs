@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use quipu_event::payload::{System, TokenCounts, Usage};
 use quipu_event::{BlockContent, Draft, Kind, Payload, StepPath};
+use quipu_testkit::StillClock;
 use quipu_testkit::fake_agent::{self, Call};
 use quipu_workflow::agent::{AgentSettings, Desk, NextLine, Nobody, Person, ask};
 use quipu_workflow::definition::AgentMode;
@@ -164,6 +165,7 @@ impl Asking {
             dir: self.folder.path().to_owned(),
             toolbox: Arc::new(Toolbox::open(&Arc::new(self.tools), &none, &place)),
             marks: Arc::default(),
+            clock: Arc::new(StillClock),
         };
         // A driver runs many of them at once, on many threads.
         let outcome = tokio::spawn(ask(self.job, desk)).await.unwrap();
