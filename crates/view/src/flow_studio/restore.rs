@@ -21,8 +21,10 @@ pub(super) struct Restoring {
     root: String,
     logs: BTreeMap<String, LineFile>,
     documents: HashSet<String>,
-    /// How often a file was moved aside.
-    moved: HashMap<String, u64>,
+    /// What was moved aside, by where it is now: which file it had been.
+    aside: HashMap<String, String>,
+    /// Which number comes next where a file is moved aside.
+    next: HashMap<String, u64>,
 }
 
 /// A file of lines, as far as it is written.
@@ -47,7 +49,8 @@ impl Restoring {
             root: run.to_owned(),
             logs: BTreeMap::new(),
             documents: HashSet::new(),
-            moved: HashMap::new(),
+            aside: HashMap::new(),
+            next: HashMap::new(),
         }
     }
 
@@ -91,10 +94,20 @@ impl Restoring {
     }
 
     fn put(&mut self, name: &str, bytes: &[u8], shelf: &mut dyn Shelf) -> bool {
-        if !self.documents.insert(name.to_owned()) {
+        let path = format!("{}/{name}", self.root);
+        let lines = self.logs.remove(name);
+        let is_known = !self.documents.insert(name.to_owned());
+        if is_known || lines.is_some() {
+            if let Some(mut log) = lines {
+                log.end_file(&path, shelf);
+            }
             self.move_aside(name, shelf);
         }
-        shelf.put(&format!("{}/{name}", self.root), bytes);
+        if let Some(of) = self.aside.remove(name) {
+            // The run has such an execution of its own.
+            self.put_aside(name, &of, shelf);
+        }
+        shelf.put(&path, bytes);
         true
     }
 
@@ -126,18 +139,35 @@ impl Restoring {
 
     /// Moves a step's file to where earlier executions are; any other is about to be replaced.
     fn move_aside(&mut self, name: &str, shelf: &mut dyn Shelf) {
-        for (now, earlier, ending) in
-            [("/llm/", "/llm_earlier/", ".jsonl"), ("/receipts/", "/receipts_earlier/", ".json")]
-        {
-            let Some(stem) = name.strip_suffix(ending).filter(|stem| stem.contains(now)) else {
-                continue;
-            };
-            let number = self.moved.entry(name.to_owned()).or_default();
-            let to = format!("{}.iter{number}{ending}", stem.replacen(now, earlier, 1));
-            *number += 1;
-            shelf.rename(&format!("{}/{name}", self.root), &format!("{}/{to}", self.root));
+        if earlier(name).is_some() {
+            self.put_aside(name, name, shelf);
         }
     }
+
+    /// Moves what is at `from` to the first place for an earlier `name` that is free.
+    fn put_aside(&mut self, from: &str, name: &str, shelf: &mut dyn Shelf) {
+        let Some((stem, ending)) = earlier(name) else { return };
+        let next = self.next.entry(name.to_owned()).or_default();
+        let to = loop {
+            let to = format!("{stem}.iter{next}{ending}");
+            *next += 1;
+            if !self.documents.contains(&to) && !self.aside.contains_key(&to) {
+                break to;
+            }
+        };
+        shelf.rename(&format!("{}/{from}", self.root), &format!("{}/{to}", self.root));
+        self.aside.insert(to, name.to_owned());
+    }
+}
+
+/// Returns where earlier versions of a step's file are: the path before their number, and behind it.
+fn earlier(name: &str) -> Option<(String, &'static str)> {
+    [("/llm/", "/llm_earlier/", ".jsonl"), ("/receipts/", "/receipts_earlier/", ".json")]
+        .into_iter()
+        .find_map(|(now, earlier, ending)| {
+            let stem = name.strip_suffix(ending).filter(|stem| stem.contains(now))?;
+            Some((stem.replacen(now, earlier, 1), ending))
+        })
 }
 
 impl LineFile {

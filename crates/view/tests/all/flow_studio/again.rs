@@ -151,6 +151,45 @@ fn a_transcript_that_was_written_over_between_two_imports_is_kept() {
     assert_back(&now, &events);
 }
 
+/// Returns the lines of a transcript that says `texts`.
+fn lines(texts: &[&str]) -> String {
+    let line = |text: &&str| format!("{{\"role\":\"user\",\"content\":\"{text}\"}}\n");
+    texts.iter().map(line).collect()
+}
+
+#[test]
+fn executions_that_came_as_earlier_ones_are_not_written_over() {
+    let now = ["f/llm/s-coder-claude.jsonl", "f/receipts/s-coder.json"];
+    let earlier = |n: u8| {
+        [
+            format!("f/llm_earlier/s-coder-claude.iter{n}.jsonl"),
+            format!("f/receipts_earlier/s-coder.iter{n}.json"),
+        ]
+    };
+    let receipt = |n: u8| format!("{{\"step_id\":\"s\",\"flow_key\":\"f\",\"attempt\":{n}}}");
+    let put = |files: &mut Files, names: &[String], n: u8| {
+        files.insert(names[0].clone(), lines(&[&format!("go {n}")]).into_bytes());
+        files.insert(names[1].clone(), receipt(n).into_bytes());
+    };
+    for comes_late in [false, true] {
+        let desk = Growing { storage: TestStorage::in_memory() };
+        let mut files = Files::new();
+        put(&mut files, &now.map(str::to_owned), 7);
+        if !comes_late {
+            put(&mut files, &earlier(0), 0);
+            put(&mut files, &earlier(1), 1);
+        }
+        desk.import(&files);
+        put(&mut files, &earlier(0), 0);
+        put(&mut files, &earlier(1), 1);
+        put(&mut files, &now.map(str::to_owned), 8);
+        let events = desk.import(&files);
+        put(&mut files, &earlier(2), 7);
+        eprintln!("they come late: {comes_late}");
+        assert_back(&files, &events);
+    }
+}
+
 #[test]
 fn an_exported_run_can_be_imported_and_exported_again() {
     let (tree, _) = files_of(&super::cases::case("workflow"));
