@@ -1,7 +1,7 @@
 //! Our side of an import: what the run's transcript holds already, and how more gets there.
 
-use quipu_event::payload::Payload;
-use quipu_event::{Draft, Event, Kind, RunId, RunIdentity, Timestamp};
+use quipu_event::payload::{Payload, System};
+use quipu_event::{Draft, Event, Kind, Raw, RunId, RunIdentity, Timestamp};
 use quipu_journal::{Layout, Mask, OpenError, Options, Reader, Recorder};
 
 use super::Request;
@@ -46,12 +46,8 @@ impl Journal {
         run: RunIdentity,
         request: &Request,
     ) -> Result<Self, ImportError> {
-        let path = layout.transcript(&run.run_id);
-        let exists = path.is_file();
-        let mut held = Held::default();
-        if exists {
-            held.read(Reader::open(&path)?)?;
-        }
+        let exists = layout.transcript(&run.run_id).is_file();
+        let held = if exists { Held::of(layout, &run.run_id)? } else { Held::default() };
         Ok(Journal {
             layout: layout.clone(),
             run,
@@ -76,6 +72,11 @@ impl Journal {
             Some(mask) => Mask::mask(mask.as_ref(), draft),
             None => (draft, 0),
         }
+    }
+
+    /// Returns what of a record's bytes is kept.
+    pub(super) fn as_kept(&self, record: &[u8]) -> Vec<u8> {
+        as_kept(&self.options, record)
     }
 
     /// Counts places that were hidden in what is written.
@@ -144,6 +145,13 @@ impl Journal {
 }
 
 impl Held {
+    /// Reads the transcript of a run.
+    pub(super) fn of(layout: &Layout, run: &RunId) -> Result<Self, ImportError> {
+        let mut held = Held::default();
+        held.read(Reader::open(layout.transcript(run))?)?;
+        Ok(held)
+    }
+
     fn read(&mut self, reader: Reader) -> Result<(), ImportError> {
         for event in reader {
             match event {
@@ -158,7 +166,9 @@ impl Held {
 
     fn add(&mut self, event: &Event) {
         if let Some(origin) = &event.origin {
-            self.marks.add(origin, event.raw.as_ref());
+            let is_document = event.kind == Kind::System
+                && event.payload.decode::<System>().is_ok_and(|said| said.subtype == "document");
+            self.marks.add_written(origin, event.raw.as_ref(), is_document);
         }
         self.pairs.note(event);
         self.tally.add(&event.kind, &event.payload);
@@ -172,6 +182,13 @@ impl Held {
             self.masked = end.counts.map_or(self.masked, |counts| counts.masked);
         }
     }
+}
+
+/// Returns what of a record's bytes is kept under `options`.
+pub(super) fn as_kept(options: &Options, record: &[u8]) -> Vec<u8> {
+    let Some(mask) = &options.mask else { return record.to_vec() };
+    let (draft, _) = Mask::mask(mask.as_ref(), Draft::unknown(record, None, ""));
+    draft.raw.as_ref().and_then(Raw::bytes).unwrap_or_default()
 }
 
 /// Returns the first events of a run's transcript; none if there is no such run.

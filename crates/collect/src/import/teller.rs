@@ -199,6 +199,17 @@ impl Teller {
         let end = Record { file, line: None, offset: bytes.len() as u64, bytes: b"" };
         self.tell(Some(&end), Draft::system("no_line_feed", json!({ "file": file })))
     }
+    /// Begins a file of lines. One that was written anew since an earlier import is told anew as a
+    /// whole, so that it stands somewhere in one piece.
+    pub(super) fn begin_file(&mut self, file: &str, bytes: &[u8]) {
+        let Sink::Journal(journal) = &mut self.sink else { return };
+        let is_told_otherwise =
+            !journal.held.marks.agree_with(file, bytes, |record| journal.as_kept(record));
+        if is_told_otherwise && !bytes.is_empty() {
+            journal.held.marks.forget(file);
+        }
+    }
+
 
     /// Ends the run and returns what was told.
     pub(super) fn finish(mut self) -> Result<Told, ImportError> {

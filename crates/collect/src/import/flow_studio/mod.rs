@@ -61,6 +61,7 @@ pub(super) fn tell(
     let parts = Parts::find(folder)?;
     let names: Vec<String> = parts.files().map(str::to_owned).collect();
     let records: Vec<_> = lines(LOG, log).map(|record| (record, record.object())).collect();
+    teller.begin_file(LOG, log);
     let mut walk = Walk::new(folder, parts, &records);
     for (record, event) in &records {
         match event {

@@ -294,9 +294,13 @@ impl<'a> Walk<'a> {
         let step = (part.flow.clone(), part.step.clone());
         let Some(file) = part.receipt.as_ref().or(part.transcript.as_ref()) else { return Ok(()) };
         let bytes = self.folder.read(file)?.unwrap_or_default();
-        let whole = Record::document(file, &bytes);
-        let first = lines(file, &bytes).next().unwrap_or(whole);
-        let record = if part.receipt.is_some() { whole } else { first };
+        let record = match part.receipt {
+            Some(_) => Record::document(file, &bytes),
+            None => {
+                teller.begin_file(file, &bytes);
+                lines(file, &bytes).next().unwrap_or(Record::document(file, b""))
+            }
+        };
         self.begin_step(&step, &part.engine, &record, part.began, teller)?;
         self.tell_files(at, teller)?;
         let status = text(&part.says, &["status"]).map_or(Status::Succeeded, status_of);
@@ -313,6 +317,7 @@ impl<'a> Walk<'a> {
         let cost = usage_of(&part.says);
         if let Some(name) = &part.transcript {
             let bytes = self.folder.read(name)?.unwrap_or_default();
+            teller.begin_file(name, &bytes);
             let mut calls = Calls::default();
             for record in lines(name, &bytes) {
                 let line = record.object().unwrap_or_default();

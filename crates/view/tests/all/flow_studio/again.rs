@@ -158,6 +158,39 @@ fn lines(texts: &[&str]) -> String {
 }
 
 #[test]
+fn every_version_of_a_transcript_is_kept_whole() {
+    let a = lines(&["same", "go 0", "a0"]);
+    for (what, later) in [
+        ("its end is another", vec![lines(&["same", "go 1", "a1"])]),
+        ("its middle is another", vec![lines(&["same", "go 1", "a0"])]),
+        ("its beginning is another", vec![lines(&["new", "go 0", "a0"])]),
+        ("it is shorter", vec![lines(&["same"])]),
+        ("it is another and then the first again", vec![lines(&["same", "go 1"]), a.clone()]),
+        ("it ends without a line feed", vec![a.replace("a0", "a1").trim_end().to_owned()]),
+        ("it is empty", vec![String::new()]),
+    ] {
+        let desk = Growing { storage: TestStorage::in_memory() };
+        let name = "f/llm/s-coder-claude.jsonl".to_owned();
+        let meta = br#"{"id":"r","spec":{},"status":"succeeded"}"#.to_vec();
+        let mut files =
+            Files::from([("meta.json".to_owned(), meta), (name.clone(), a.clone().into_bytes())]);
+        desk.import(&files);
+        let mut earlier = Files::new();
+        for version in later {
+            let old = files.insert(name.clone(), version.into_bytes()).unwrap();
+            let number = earlier.len();
+            earlier.insert(format!("f/llm_earlier/s-coder-claude.iter{number}.jsonl"), old);
+            let events = desk.import(&files);
+            let mut expected = files.clone();
+            expected.append(&mut earlier.clone());
+            eprintln!("{what}");
+            assert_back(&expected, &events);
+            assert_eq!(desk.import(&files).len(), events.len(), "{what}");
+        }
+    }
+}
+
+#[test]
 fn executions_that_came_as_earlier_ones_are_not_written_over() {
     let now = ["f/llm/s-coder-claude.jsonl", "f/receipts/s-coder.json"];
     let earlier = |n: u8| {
@@ -187,6 +220,17 @@ fn executions_that_came_as_earlier_ones_are_not_written_over() {
         put(&mut files, &earlier(2), 7);
         eprintln!("they come late: {comes_late}");
         assert_back(&files, &events);
+    }
+}
+
+#[test]
+fn files_of_nothing_but_line_feeds_go_back_to_the_byte() {
+    for text in ["", "\n", "\n\n", "\n\n\n", "\n{}\n", "{}\n\n"] {
+        let files = Files::from([
+            ("f/llm/a-b-claude.jsonl".to_owned(), text.into()),
+            ("events.jsonl".to_owned(), text.into()),
+        ]);
+        assert_back(&files, &imported(&files));
     }
 }
 
