@@ -168,7 +168,7 @@ pub fn find(path: &Path) -> Result<Vec<Found>, ImportError> {
 /// stays, and the next import goes on behind it.
 pub fn import(layout: &Layout, found: &Found, request: &Request) -> Result<Outcome, ImportError> {
     let story = story(found.system, &found.folder, found.only.as_deref())?;
-    let identity = identity::choose(layout, found.system, &story)?;
+    let identity = identity::choose(layout, found, &story, &request.options)?;
     let journal = Journal::look(layout, identity, request)?;
     let run_id = journal.run_id().clone();
     let mut teller = Teller::new(&story, &found.path, Sink::Journal(Box::new(journal)));

@@ -11,7 +11,7 @@ use quipu_journal::Layout;
 use serde_json::json;
 
 use super::error::ImportError;
-use super::identity::{self, FOREIGN_ID, FROM};
+use super::identity::{self, FOREIGN_ID, FROM, PATH};
 use super::journal::Journal;
 use super::marks::Marks;
 use super::pairs::{NO_END, Pairs};
@@ -70,8 +70,7 @@ impl Teller {
         labels.insert(FROM.to_owned(), story.system.to_owned());
         labels.insert(FOREIGN_ID.to_owned(), story.id.clone());
         if !path.as_os_str().is_empty() {
-            let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-            labels.insert("imported_path".to_owned(), path.display().to_string());
+            labels.insert(PATH.to_owned(), identity::shown(path));
         }
         Teller {
             sink,
@@ -199,6 +198,7 @@ impl Teller {
         let end = Record { file, line: None, offset: bytes.len() as u64, bytes: b"" };
         self.tell(Some(&end), Draft::system("no_line_feed", json!({ "file": file })))
     }
+
     /// Begins a file of lines. One that was written anew since an earlier import is told anew as a
     /// whole, so that it stands somewhere in one piece.
     pub(super) fn begin_file(&mut self, file: &str, bytes: &[u8]) {
@@ -209,7 +209,6 @@ impl Teller {
             journal.held.marks.forget(file);
         }
     }
-
 
     /// Ends the run and returns what was told.
     pub(super) fn finish(mut self) -> Result<Told, ImportError> {

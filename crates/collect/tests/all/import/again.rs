@@ -107,6 +107,51 @@ fn what_has_grown_since_gets_the_rest() {
 }
 
 #[test]
+fn two_runs_of_one_name_stay_two_and_a_moved_one_stays_one() {
+    let desk = Desk::new();
+    let files = files_in(&flow_studio::put_run(&desk));
+    let copy = |to: &str, change: &dyn Fn(&str, &[u8]) -> Vec<u8>| {
+        for (name, bytes) in &files {
+            desk.put(&format!("{to}/{name}"), change(name, bytes));
+        }
+        desk.path(to)
+    };
+    let first = desk.import_one(&desk.path("run"));
+    let other = copy("other", &|name, bytes| {
+        let text = String::from_utf8(bytes.to_vec()).unwrap();
+        match name {
+            "meta.json" => text.replace("succeeded", "failed").into_bytes(),
+            "build/llm/code-a-coder-claude.jsonl" => text.replace("Done.", "Not yet.").into_bytes(),
+            _ => bytes.to_vec(),
+        }
+    });
+    let second = desk.import_one(&other);
+    assert_eq!(second.done, Done::Imported);
+    assert_ne!(second.run_id, first.run_id);
+    for (run, status) in [(&first, "succeeded"), (&second, "failed")] {
+        let ends = payloads(&desk.events(&run.run_id), Kind::RunCompleted);
+        assert_eq!(ends.last().unwrap()["status"], status);
+    }
+    let copied = copy("copied", &|_, bytes| bytes.to_vec());
+    for (path, run) in [(&other, &second), (&desk.path("run"), &first), (&copied, &first)] {
+        let again = desk.import_one(path);
+        assert_eq!((again.done, &again.run_id), (Done::AlreadyThere, &run.run_id));
+    }
+    // Where the first one was, nothing is; that gives its name to nobody else.
+    fs::remove_dir_all(desk.path("run")).unwrap();
+    assert_eq!(desk.import_one(&other).run_id, second.run_id);
+    let third = copy("third", &|name, bytes| match name {
+        "events.jsonl" => {
+            bytes.iter().map(|byte| if *byte == b'8' { b'9' } else { *byte }).collect()
+        }
+        _ => bytes.to_vec(),
+    });
+    let third = desk.import_one(&third);
+    assert_eq!(third.done, Done::Imported);
+    assert!(![&first.run_id, &second.run_id].contains(&&third.run_id));
+}
+
+#[test]
 fn a_dry_run_says_what_will_be_done_and_writes_nothing() {
     let desk = Desk::new();
     for path in runs(&desk) {
