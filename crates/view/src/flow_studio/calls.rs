@@ -1,7 +1,7 @@
 //! Tool calls that wait for their answers, and the one line that a call and its answer become.
 //!
-//! An answer decides when its line is written. A call without one is written when its step ends, or
-//! when too many wait.
+//! An answer decides when its line is written. A call without one is written when nothing more can
+//! come of its execution, or when too many wait.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -39,6 +39,8 @@ struct OpenCall {
 pub(super) struct Answer {
     pub(super) text: String,
     pub(super) is_error: bool,
+    /// Whether the run has only a part of it.
+    pub(super) is_cut: bool,
 }
 
 impl Calls {
@@ -99,6 +101,11 @@ impl Calls {
         Some(written(at, &call.name, &call.input, Some(answer)))
     }
 
+    /// Forgets a call that was not carried out.
+    pub(super) fn take_back(&mut self, id: &str) {
+        self.open.remove(id);
+    }
+
     /// Returns the lines of all calls that were never answered, in their order.
     pub(super) fn close(&mut self) -> Vec<u8> {
         let mut left: Vec<_> = self.open.drain().map(|(_, call)| call).collect();
@@ -135,7 +142,7 @@ impl Answer {
         let is_error = result.status.as_ref().is_some_and(|s| *s != ToolStatus::Completed);
         let text = text_of(&result.output);
         let error = result.error.as_deref().filter(|error| !error.is_empty() && text.is_empty());
-        Answer { text: error.map_or(text, str::to_owned), is_error }
+        Answer { text: error.map_or(text, str::to_owned), is_error, is_cut: false }
     }
 }
 
@@ -152,6 +159,7 @@ pub(super) fn written(at: Timestamp, name: &str, input: &Json, answer: Option<&A
         tool_input: Verbatim(object(input)),
         content,
         tool_output: output,
+        truncated: answer.filter(|answer| answer.is_cut).map(|_| true),
     })
 }
 

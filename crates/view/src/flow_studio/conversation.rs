@@ -45,14 +45,15 @@ impl Telling {
                 }
                 BlockContent::ToolResult { tool_id, tool_content, is_error } => {
                     let is_error = is_error.unwrap_or(false);
-                    let answer = Answer { text: text_of(tool_content), is_error };
+                    let answer = Answer { text: text_of(tool_content), is_error, is_cut: false };
                     let answered =
                         execution.calls.answer_announced(tool_id, &answer, event.timestamp);
                     lines.extend(answered.into_iter().flatten());
                 }
                 BlockContent::Command { command, output, .. } => {
                     let input = Json::encode(&json!({ "command": command })).unwrap_or_default();
-                    let answer = output.clone().map(|text| Answer { text, is_error: false });
+                    let answer =
+                        output.clone().map(|text| Answer { text, is_error: false, is_cut: false });
                     lines.extend(written(event.timestamp, "Bash", &input, answer.as_ref()));
                 }
                 _ => {}

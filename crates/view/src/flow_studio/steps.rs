@@ -144,22 +144,33 @@ impl Execution {
         if self.session.is_none() {
             self.session = field("session").map(str::to_owned);
         }
-        let printed = step.result.as_ref().map(printed).unwrap_or_default();
         if !self.is_agent {
-            let is_error = status_of(step) != Status::Succeeded;
-            let error = step.error.clone().filter(|_| printed.is_empty());
-            let answer = Answer { text: error.unwrap_or(printed), is_error };
-            return self.calls.answer_own(OWN_CALL, &answer, at).unwrap_or_default();
+            return self.leave_work(step, result.is_some_and(|r| r["truncated"] == true), at);
         }
-        if self.has_reply || printed.is_empty() {
+        let replied = step.result.as_ref().map(replied).unwrap_or_default();
+        if self.has_reply || replied.is_empty() {
             return Vec::new();
         }
         self.has_reply = true;
-        let mark = if self.is_stub && !printed.starts_with("[STUB]") { "[STUB] " } else { "" };
-        let content = &format!("{mark}{printed}");
+        let mark = if self.is_stub && !replied.starts_with("[STUB]") { "[STUB] " } else { "" };
+        let content = &format!("{mark}{replied}");
         line(&Spoken { timestamp: moment(at), role: "assistant", content })
     }
 }
+
+    /// Returns the line of a command or an operation; none if it was skipped.
+    fn leave_work(&mut self, step: &StepCompleted, is_cut: bool, at: Timestamp) -> Vec<u8> {
+        let printed = step.result.as_ref().map(printed).unwrap_or_default();
+        let status = status_of(step);
+        if status == Status::Skipped && printed.is_empty() {
+            self.calls.take_back(OWN_CALL);
+            return Vec::new();
+        }
+        let error = step.error.clone().filter(|_| printed.is_empty());
+        let is_error = status != Status::Succeeded;
+        let answer = Answer { text: error.unwrap_or(printed), is_error, is_cut };
+        self.calls.answer_own(OWN_CALL, &answer, at).unwrap_or_default()
+    }
 
 fn is_frame(event: &Kind, kind: &str) -> bool {
     let calls = matches!(event, Kind::CallWorkflowStarted | Kind::CallWorkflowCompleted);
@@ -187,16 +198,27 @@ fn work_of(event: &Event, step: &StepStarted) -> (String, Json) {
     (tool, Json::encode(&payload["inputs"]).unwrap_or_default())
 }
 
-/// Returns what a step printed or answered, as one text.
+/// Returns what a command printed, or an operation answered, as one text.
 fn printed(result: &Json) -> String {
     let Some(said) = mended::<StepResult>(result) else { return text_of(result) };
     let value = said.value.as_ref().map(text_of);
-    let texts = match (&said.output, said.stdout, said.stderr) {
-        (Some(output), None, None) => vec![output.clone()],
-        (_, stdout, stderr) => [stdout, stderr].into_iter().flatten().collect(),
+    let texts = match (said.output, said.stdout, said.stderr) {
+        (Some(output), None, None) => [Some(output), None, value],
+        (_, stdout, stderr) => [stdout, stderr, value],
     };
-    let texts: Vec<_> = texts.into_iter().chain(value).filter(|text| !text.is_empty()).collect();
-    texts.join("\n")
+    in_one(texts)
+}
+
+/// Returns what an agent answered, as one text. What its program said of itself is no reply.
+fn replied(result: &Json) -> String {
+    let Some(said) = mended::<StepResult>(result) else { return text_of(result) };
+    let value = said.value.as_ref().map(text_of);
+    in_one([said.output.or(said.stdout), value, None])
+}
+
+fn in_one(texts: [Option<String>; 3]) -> String {
+    let texts = texts.into_iter().flatten().filter(|text| !text.is_empty());
+    texts.collect::<Vec<_>>().join("\n")
 }
 
 fn status_of(step: &StepCompleted) -> Status {

@@ -27,6 +27,9 @@ pub(super) struct Tool<'a> {
     /// What any other tool answered, and what went wrong.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) tool_output: Option<&'a str>,
+    /// Whether that is only a part of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) truncated: Option<bool>,
 }
 
 /// JSON text that is put down as it is.

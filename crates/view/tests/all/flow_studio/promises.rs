@@ -99,6 +99,68 @@ fn a_run_that_nobody_answered_is_marked_as_a_stub_in_the_layout_of_flow_studio()
     assert!(!tree.0.values().any(|bytes| String::from_utf8_lossy(bytes).contains("[STUB]")));
 }
 
+/// Returns the transcripts of a run `w` of these lines, its start aside, by file.
+fn transcripts(rest: &[Value]) -> Vec<(String, Vec<Value>)> {
+    let mut run =
+        json!({"type": "run.started", "payload": {"name": "w", "kind": "workflow"}}).to_string();
+    rest.iter().for_each(|line| run += &format!("\n{line}"));
+    let (tree, _) = files_of(&events(&run));
+    let of_steps = tree.0.iter().filter(|(path, _)| path.contains("/llm"));
+    of_steps.map(|(path, bytes)| (path.clone(), lines(bytes))).collect()
+}
+
+fn at_step(kind: &str, payload: Value) -> Value {
+    json!({"type": kind, "path": "s", "payload": payload})
+}
+
+#[test]
+fn what_a_step_leaves_is_what_was_said_and_done_in_it() {
+    let agent = json!({"name": "s", "kind": "agent", "agent": {"provider": "claude"}});
+    let command = json!({"name": "s", "kind": "command",
+        "blocks": [{"type": "command", "fidelity": "router", "command": "ls"}]});
+    let end =
+        |status: &str, result: Value| json!({"name": "s", "status": status, "result": result});
+    let bash = |mut more: Value| {
+        let line = json!({"timestamp": "t", "role": "tool", "tool_name": "Bash",
+            "tool_input": {"command": "ls"}});
+        more.as_object_mut().unwrap().append(&mut line.as_object().unwrap().clone());
+        more
+    };
+    for (what, start, end, expected) in [
+        (
+            "the words of a program that failed are no reply",
+            &agent,
+            end("failed", json!({"stderr": "dying\n", "exit_code": 3})),
+            vec![],
+        ),
+        (
+            "a reply that came in no message is one",
+            &agent,
+            end("succeeded", json!({"output": "Done.", "stderr": "a warning"})),
+            vec![json!({"timestamp": "t", "role": "assistant", "content": "Done."})],
+        ),
+        (
+            "a command has both",
+            &command,
+            end("failed", json!({"stdout": "a", "stderr": "b"})),
+            vec![bash(json!({"tool_output": "a\nb"}))],
+        ),
+        (
+            "output that was cut says so",
+            &command,
+            end("succeeded", json!({"stdout": "a", "stderr": "", "truncated": true})),
+            vec![bash(json!({"tool_output": "a", "truncated": true}))],
+        ),
+        ("what was skipped was not done", &command, end("skipped", Value::Null), vec![]),
+    ] {
+        let found =
+            transcripts(&[at_step("step.started", start.clone()), at_step("step.completed", end)]);
+        let mut found = found.into_iter().flat_map(|(_, lines)| lines).collect::<Vec<_>>();
+        found.iter_mut().for_each(|line| line["timestamp"] = json!("t"));
+        assert_eq!(found, expected, "{what}");
+    }
+}
+
 /// A shelf that only counts how much it was given.
 #[derive(Default)]
 struct Scale {
