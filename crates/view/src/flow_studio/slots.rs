@@ -99,18 +99,33 @@ impl Slots {
         true
     }
 
-    /// Ends an execution: what still waits is written, and its receipt.
+    /// Ends an execution and writes its receipt. Calls go on waiting for a late answer as long as the
+    /// execution is the latest.
     pub(super) fn close(&mut self, key: &Key, shelf: &mut dyn Shelf) {
         let Some(mut execution) = self.open.remove(key) else { return };
-        let left = execution.calls.close();
-        if !left.is_empty() {
-            shelf.append(&self.transcript(&execution), &left);
-        }
         let (path, receipt) = self.receipt(&execution);
         shelf.put(&path, &receipt);
-        let slot = &mut self.slots[execution.slot];
-        if execution.number + 1 == slot.executions {
-            slot.ended = Some(execution);
+        let at = execution.slot;
+        if execution.number + 1 == self.slots[at].executions {
+            self.slots[at].ended = Some(execution);
+        } else {
+            self.write_unanswered(&mut execution, shelf);
+        }
+    }
+
+    /// Writes what still waits, once nothing more comes.
+    pub(super) fn finish(&mut self, shelf: &mut dyn Shelf) {
+        for at in 0..self.slots.len() {
+            if let Some(mut ended) = self.slots[at].ended.take() {
+                self.write_unanswered(&mut ended, shelf);
+            }
+        }
+    }
+
+    fn write_unanswered(&self, execution: &mut Execution, shelf: &mut dyn Shelf) {
+        let left = execution.calls.close();
+        if !left.is_empty() {
+            shelf.append(&self.transcript(execution), &left);
         }
     }
 
@@ -158,7 +173,10 @@ impl Slots {
         let slot = &mut self.slots[at];
         let Some(number) = slot.executions.checked_sub(1) else { return };
         let engine = slot.engine.clone();
-        let ended = slot.ended.take();
+        let mut ended = slot.ended.take();
+        if let Some(ended) = &mut ended {
+            self.write_unanswered(ended, shelf);
+        }
         let base = format!("{}/{}", self.run, self.flow);
         let from = self.transcript_name(at, &engine, number);
         self.slots[at].executions += 1;

@@ -102,6 +102,7 @@ impl Telling {
             }
             self.slots.close(&key, shelf);
         }
+        self.slots.finish(shelf);
         self.log.put_meta(shelf);
     }
 

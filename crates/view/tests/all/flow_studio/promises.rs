@@ -161,6 +161,27 @@ fn what_a_step_leaves_is_what_was_said_and_done_in_it() {
     }
 }
 
+#[test]
+fn an_answer_that_comes_after_its_step_stands_with_its_call() {
+    let step = json!({"name": "s", "kind": "agent", "agent": {"provider": "claude"}});
+    let call = json!({"name": "Bash", "call_id": "c", "input": {"command": "ls"}});
+    let result = json!({"name": "Bash", "call_id": "c", "output": "a", "status": "completed"});
+    let begin = [
+        at_step("step.started", step.clone()),
+        at_step("tool.call", call),
+        at_step("step.completed", step.clone()),
+    ];
+    let late = [&begin[..], &[at_step("tool.result", result)]].concat();
+    let again = [&begin[..], &[at_step("step.started", step)]].concat();
+    for (run, expected) in [(late, json!("a")), (begin.to_vec(), json!(null)), (again, json!(null))]
+    {
+        let found = transcripts(&run);
+        let calls: Vec<_> = found.iter().flat_map(|(_, lines)| lines).collect();
+        assert_eq!(calls.len(), 1, "{found:?}");
+        assert_eq!(calls[0]["tool_output"], expected, "{found:?}");
+    }
+}
+
 /// A shelf that only counts how much it was given.
 #[derive(Default)]
 struct Scale {
