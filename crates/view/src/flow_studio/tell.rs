@@ -183,7 +183,9 @@ impl Telling {
         }
         self.prompts_by_place = run.format.is_none();
         let labels = run.labels.as_ref();
-        self.is_stub |= labels.and_then(|l| l.get("stub")).is_some_and(|stub| stub == "true");
+        // The second is how a run says that it was asked to be one.
+        let says = |key: &str| labels.and_then(|l| l.get(key)).is_some_and(|stub| stub == "true");
+        self.is_stub |= says("stub") || says("set.stub");
         if let Some(agent) = &run.agent {
             self.agent = agent.clone();
         }

@@ -182,6 +182,15 @@ fn an_answer_that_comes_after_its_step_stands_with_its_call() {
     }
 }
 
+#[test]
+fn a_run_that_was_asked_to_be_a_stub_is_one_before_anybody_answers() {
+    let run = r#"{"type":"run.started","payload":{"name":"w","kind":"workflow","labels":{"set.stub":"true"}}}
+{"type":"step.started","path":"s","payload":{"name":"s","kind":"agent","agent":{"provider":"claude"}}}"#;
+    let (tree, _) = files_of(&events(run));
+    let (_, receipt) = documents(&tree, "/receipts/").remove(0);
+    assert_eq!((&receipt["mode"], &receipt["model"]), (&json!("stub"), &json!("claude-stub")));
+}
+
 /// A shelf that only counts how much it was given.
 #[derive(Default)]
 struct Scale {
