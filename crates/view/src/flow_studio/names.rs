@@ -17,6 +17,12 @@ pub(super) fn safe(name: &str) -> String {
     safe
 }
 
+/// Returns the id of the step called `name`: readers of file names know no `.` in it. A `-` stays, as in
+/// the names of the documentation.
+pub(super) fn step_id(name: &str) -> String {
+    safe(name).replace('.', "_")
+}
+
 /// Returns `engine` as file names have it: letters and digits, since a `-` parts the name.
 pub(super) fn engine_token(engine: &str) -> String {
     let token: String =
@@ -80,6 +86,7 @@ mod tests {
             assert_eq!(safe(name), expected, "{name:?}");
         }
         assert_eq!(safe(&"x".repeat(500)).len(), LONGEST);
+        assert_eq!(step_id("b.impl-loop"), "b_impl-loop");
         assert_eq!(engine_token("openai_compatible"), "openaicompatible");
         assert_eq!(engine_token("é-"), "agent");
     }

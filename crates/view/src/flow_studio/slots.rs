@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 use quipu_event::{Event, StepPath};
 
 use super::execution::{Execution, Ids};
-use super::names::{Names, safe};
+use super::names::{Names, safe, step_id};
 use crate::files::Shelf;
 use crate::path::{Level, pieces, split_foreign};
 
@@ -62,7 +62,7 @@ impl Slots {
         let own = bare.rsplit('.').next().unwrap_or_default();
         let name = if name.is_empty() { own } else { name };
         let name = if name.is_empty() { "main" } else { name };
-        self.steps.of(&bare, &[&safe(name), &safe(&bare)])
+        self.steps.of(&bare, &[&step_id(name), &step_id(&bare)])
     }
 
     /// Begins an execution of `step` by `agent`, and gives it the documented names.

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::calls::{Answer, moment};
 use super::execution::{End, Execution, Next};
+use super::names::step_id;
 use super::said::{mended, text_of};
 use super::slots::Key;
 use super::tell::Telling;
@@ -156,7 +157,6 @@ impl Execution {
         let content = &format!("{mark}{replied}");
         line(&Spoken { timestamp: moment(at), role: "assistant", content })
     }
-}
 
     /// Returns the line of a command or an operation; none if it was skipped.
     fn leave_work(&mut self, step: &StepCompleted, is_cut: bool, at: Timestamp) -> Vec<u8> {
@@ -171,6 +171,7 @@ impl Execution {
         let answer = Answer { text: error.unwrap_or(printed), is_error, is_cut };
         self.calls.answer_own(OWN_CALL, &answer, at).unwrap_or_default()
     }
+}
 
 fn is_frame(event: &Kind, kind: &str) -> bool {
     let calls = matches!(event, Kind::CallWorkflowStarted | Kind::CallWorkflowCompleted);
@@ -236,5 +237,5 @@ fn next_of(next: &Json, step: &str) -> Option<Next> {
         Some(goto) if goto == step => "loop",
         _ => "advance",
     };
-    Some(Next { decision, reason, goto })
+    Some(Next { decision, reason, goto: goto.as_deref().map(step_id) })
 }

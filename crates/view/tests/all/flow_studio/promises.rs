@@ -191,6 +191,23 @@ fn a_run_that_was_asked_to_be_a_stub_is_one_before_anybody_answers() {
     assert_eq!((&receipt["mode"], &receipt["model"]), (&json!("stub"), &json!("claude-stub")));
 }
 
+#[test]
+fn the_id_of_a_step_has_no_dot_and_is_its_alone() {
+    let step = |path: &str| {
+        json!({"type": "step.started", "path": path,
+            "payload": {"name": path, "kind": "agent", "agent": {"provider": "claude"}}})
+    };
+    let found = transcripts(&[step("impl-loop"), step("b_lint"), step("b.lint"), step("impl")]);
+    let names: Vec<_> = found.iter().map(|(path, _)| path.rsplit('/').next().unwrap()).collect();
+    let expected = [
+        "b_lint-claude-claude.jsonl",
+        "b_lint_2-claude-claude.jsonl",
+        "impl-claude-claude.jsonl",
+        "impl-loop-claude-claude.jsonl",
+    ];
+    assert_eq!(names, expected);
+}
+
 /// A shelf that only counts how much it was given.
 #[derive(Default)]
 struct Scale {
