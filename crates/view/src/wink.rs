@@ -5,6 +5,7 @@
 //! come in; only their running checksums are kept.
 
 mod artifacts;
+mod calls;
 mod detail;
 mod line;
 mod readme;
@@ -12,16 +13,13 @@ mod records;
 mod run;
 mod wire;
 
-use std::collections::BTreeSet;
-use std::hash::{DefaultHasher, Hash, Hasher};
-
-use quipu_event::payload::{Message, ToolCall};
-use quipu_event::{BlockContent, Event, Kind};
+use quipu_event::Event;
 
 use crate::entries::{Entries, Entry, Taken, TranscriptSummary};
 use crate::files::{FileView, Losses, Shelf};
 use crate::plain;
 use artifacts::Artifacts;
+use calls::{AnnouncedCalls, CallIds};
 use run::Run;
 
 /// The folder that holds the whole bundle inside its zip.
@@ -39,6 +37,7 @@ pub struct WinkView {
     run: Run,
     artifacts: Option<Artifacts>,
     calls: AnnouncedCalls,
+    call_ids: CallIds,
     losses: Losses,
 }
 
@@ -48,14 +47,14 @@ impl WinkView {
         WinkView::default()
     }
 
-    fn log_entries(&mut self, entries: Vec<Entry>, shelf: &mut dyn Shelf) {
+    fn log_entries(&mut self, entries: Vec<Entry>, call_id: Option<&str>, shelf: &mut dyn Shelf) {
         let Some(artifacts) = &mut self.artifacts else { return };
         for mut entry in entries {
             if self.summary.total_entries == 0 {
                 artifacts.append(LOG, &plain::line(&records::start(&entry)), shelf);
             }
             self.summary.add(&entry);
-            entry.detail = detail::in_words_of_adapter(&entry);
+            entry.detail = detail::in_words_of_adapter(&entry, call_id);
             let line = plain::line(&records::entry(&entry));
             artifacts.append(LOG, &line, shelf);
             artifacts.append(TRANSCRIPT, &line, shelf);
@@ -67,10 +66,13 @@ impl FileView for WinkView {
     fn add(&mut self, event: &Event, shelf: &mut dyn Shelf) {
         self.artifacts.get_or_insert_with(|| Artifacts::of(&event.run_id));
         self.run.add(event);
+        let call_id = self.call_ids.of(event);
+        let call_id = call_id.as_deref();
         let entries = self.entries.add(event);
         self.calls.note(event, entries.is_empty());
-        self.log_entries(entries, shelf);
-        if let (Some(record), Some(artifacts)) = (records::beside(event), &mut self.artifacts) {
+        self.log_entries(entries, call_id, shelf);
+        let beside = records::beside(event, call_id);
+        if let (Some(record), Some(artifacts)) = (beside, &mut self.artifacts) {
             artifacts.append(LOG, &plain::line(&record), shelf);
         }
     }
@@ -81,7 +83,7 @@ impl FileView for WinkView {
             late.push(entry.clone());
             Taken::Yes
         });
-        self.log_entries(late, shelf);
+        self.log_entries(late, None, shelf);
         let Some(mut artifacts) = self.artifacts.take() else { return };
         if let Some(record) = records::stop(&self.summary) {
             artifacts.append(LOG, &plain::line(&record), shelf);
@@ -94,49 +96,4 @@ impl FileView for WinkView {
     fn losses(&self) -> &Losses {
         &self.losses
     }
-}
-
-/// Replies that say nothing but calls are carried by the calls, if those come.
-#[derive(Default)]
-struct AnnouncedCalls {
-    /// Calls that came, by a hash: only whether they did matters.
-    came: BTreeSet<u64>,
-    /// The calls of each reply that became no entry of its own.
-    awaited: Vec<u64>,
-}
-
-impl AnnouncedCalls {
-    fn note(&mut self, event: &Event, became_nothing: bool) {
-        match event.kind {
-            Kind::ToolCall | Kind::ToolResult => {
-                if let Ok(call) = event.payload.decode::<ToolCall>() {
-                    self.came.insert(hash(&call.call_id));
-                }
-            }
-            Kind::MessageAssistant if became_nothing => {
-                let message = event.payload.decode::<Message>().unwrap_or_default();
-                let first = message.blocks.iter().find_map(|block| match &block.content {
-                    BlockContent::ToolUse { tool_id, .. }
-                    | BlockContent::ToolResult { tool_id, .. } => Some(hash(tool_id)),
-                    _ => None,
-                });
-                self.awaited.push(first.unwrap_or_default());
-            }
-            _ => {}
-        }
-    }
-
-    fn count_lost(&mut self, losses: &mut Losses) {
-        let lost = self.awaited.iter().filter(|call| !self.came.contains(call)).count();
-        if lost > 0 {
-            let name = Kind::MessageAssistant.as_str().to_owned();
-            *losses.events.entry(name).or_default() += lost as u64;
-        }
-    }
-}
-
-fn hash(id: &str) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    id.hash(&mut hasher);
-    hasher.finish()
 }

@@ -10,8 +10,9 @@ use super::line::in_a_line;
 use super::wire::{Detail, Item, Notification, SdkBlock, SdkEntry, SdkMessage, encode};
 use crate::entries::{Entry, EntryType};
 
-/// Returns the detail of an entry with the adapter's own shape beside our event.
-pub(super) fn in_words_of_adapter(entry: &Entry) -> Option<Json> {
+/// Returns the detail of an entry with the adapter's own shape beside our event. `call_id` is what a
+/// call is called here, if that is not its own id.
+pub(super) fn in_words_of_adapter(entry: &Entry, call_id: Option<&str>) -> Option<Json> {
     let ours = entry.detail.as_ref()?;
     let Ok(Ours { event, subtype }) = ours.decode() else { return Some(ours.clone()) };
     let About { kind, path, payload } = event.decode().unwrap_or_default();
@@ -21,11 +22,17 @@ pub(super) fn in_words_of_adapter(entry: &Entry) -> Option<Json> {
             with_message(entry, &message(&kind, &payload), &event, subtype.as_deref())
         }
         EntryType::ToolUse => {
-            let call: ToolCall = payload.decode().unwrap_or_default();
+            let mut call: ToolCall = payload.decode().unwrap_or_default();
+            if let Some(id) = call_id {
+                id.clone_into(&mut call.call_id);
+            }
             with_call(entry, &call, &event, subtype.as_deref())
         }
         EntryType::ToolResult => {
-            let result: ToolResult = payload.decode().unwrap_or_default();
+            let mut result: ToolResult = payload.decode().unwrap_or_default();
+            if let Some(id) = call_id {
+                id.clone_into(&mut result.call_id);
+            }
             with_result(entry, result, &event, subtype.as_deref())
         }
         _ => {

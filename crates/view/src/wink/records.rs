@@ -38,8 +38,9 @@ pub(super) fn stop(summary: &TranscriptSummary) -> Option<Json> {
 
 /// Returns the record that an event leaves beside its entry: a finished call, a failure.
 ///
-/// WINK reads calls and errors from such records, and not from entries.
-pub(super) fn beside(event: &Event) -> Option<Json> {
+/// WINK reads calls and errors from such records, and not from entries. `call_id` is what the call is
+/// called here, if that is not its own id.
+pub(super) fn beside(event: &Event, call_id: Option<&str>) -> Option<Json> {
     let failure = |code: &str, name: &str, message: &str| {
         let path = event.path.as_str();
         let context = encode(&Context::Failure { code, path, event_seq: event.seq });
@@ -50,7 +51,7 @@ pub(super) fn beside(event: &Event) -> Option<Json> {
             let success = call.status == Some(ToolStatus::Completed);
             let context = encode(&Context::Call {
                 tool_name: &call.name,
-                call_id: &call.call_id,
+                call_id: call_id.unwrap_or(&call.call_id),
                 success,
                 duration_ms: call.duration_ms,
                 arguments: &call.input,

@@ -317,6 +317,48 @@ fn a_reply_of_calls_that_never_came_is_counted_as_lost() {
     assert_eq!(lost(&[reply]), 1);
     assert_eq!(lost(&[reply, call]), 0);
     assert_eq!(lost(&[call, reply]), 0);
+    let two = r#"{"type":"message.assistant","payload":{"blocks":[{"type":"tool_use","tool_id":"t"},{"type":"tool_use","tool_id":"u"}]}}"#;
+    assert_eq!(lost(&[two, call]), 1, "one of its calls is nowhere");
+    assert_eq!(lost(&[two, call, &call.replace("\"t\"", "\"u\"")]), 0);
+}
+
+#[test]
+fn calls_of_one_id_are_told_apart_and_keep_their_answers() {
+    // Two steps at once, and one of them a second time.
+    let at = |kind: &str, path: &str| {
+        let payload = json!({"name": path, "call_id": "c", "output": path, "status": "completed"});
+        json!({"type": kind, "path": path, "payload": payload}).to_string()
+    };
+    let (call, result) = ("tool.call", "tool.result");
+    let lines =
+        [(call, "a"), (call, "b"), (result, "a"), (result, "b"), (call, "a"), (result, "a")];
+    let lines = lines.map(|(kind, path)| at(kind, path)).join("\n");
+    for agent in ["claude", "codex", "gemini"] {
+        let start = json!({"type": "run.started", "payload": {"kind": "session", "name": "n",
+            "agent": {"provider": agent}}});
+        let found = bundle(&format!("{start}\n{lines}"));
+        let id = |record: &Value| {
+            let detail = &record["context"]["detail"];
+            let places = [
+                &detail["sdk_entry"]["id"],
+                &detail["sdk_entry"]["tool_use_id"],
+                &detail["notification"]["callId"],
+                &detail["tool_call_id"],
+                &record["context"]["call_id"],
+            ];
+            places.into_iter().find_map(|place| place.as_str().map(str::to_owned))
+        };
+        let ids = |event: &str, sort: Value| -> Vec<String> {
+            let records = records(&found, "logs/app.jsonl");
+            let of_sort = |record: &&Value| {
+                record["event"] == event && record["context"]["entry_type"] == sort
+            };
+            records.iter().filter(of_sort).filter_map(id).collect()
+        };
+        assert_eq!(ids("transcript.entry", json!("tool_use")), ["c", "c#2", "c#3"], "{agent}");
+        assert_eq!(ids("transcript.entry", json!("tool_result")), ["c", "c#2", "c#3"], "{agent}");
+        assert_eq!(ids("tool_call.complete", Value::Null), ["c", "c#2", "c#3"], "{agent}");
+    }
 }
 
 /// A bundle that WINK itself made gives up its entries. Its records are not ours to bring along.
