@@ -146,7 +146,8 @@ impl Run {
             timing: Timing {
                 started_at: &self.begun,
                 ended_at: self.summary.ended.map(|_| self.latest.as_str()),
-                duration_ms: self.summary.duration_ms(),
+                // A run that was resumed reports how long its last part took.
+                duration_ms: self.summary.latest.zip(self.summary.started).map(lasted),
             },
             token_usage: TokenUsage {
                 input_tokens: tokens.input_tokens,
@@ -177,4 +178,8 @@ impl Run {
             started.cwd.as_deref().unwrap_or("unknown"),
         )
     }
+}
+
+fn lasted((until, since): (Timestamp, Timestamp)) -> u64 {
+    until.millis_since(since)
 }

@@ -361,6 +361,17 @@ fn calls_of_one_id_are_told_apart_and_keep_their_answers() {
     }
 }
 
+#[test]
+fn the_times_of_a_resumed_run_agree() {
+    let lines = r#"{"type":"run.started","timestamp":"2026-01-01T00:00:00Z","payload":{"name":"n"}}
+        {"type":"run.completed","timestamp":"2026-01-01T00:00:01Z","payload":{"status":"failed","duration_ms":1000}}
+        {"type":"run.started","timestamp":"2026-01-01T00:00:19.972Z","payload":{"name":"n"}}
+        {"type":"run.completed","timestamp":"2026-01-01T00:00:20Z","payload":{"status":"succeeded","duration_ms":28}}"#;
+    let timing = json_file(&bundle(lines), "metrics.json")["timing"].take();
+    assert_eq!(timing["ended_at"], "2026-01-01T00:00:20.000000+00:00");
+    assert_eq!(timing["duration_ms"], 20_000);
+}
+
 /// A bundle that WINK itself made gives up its entries. Its records are not ours to bring along.
 #[test]
 fn the_records_of_wink_itself_are_reconstructed() {
