@@ -6,6 +6,7 @@
 
 mod detail;
 mod entry;
+mod fields;
 mod identity;
 mod reconstruct;
 mod split;
@@ -21,6 +22,7 @@ use identity::Identity;
 use split::{Piece, Pieces};
 
 pub use entry::{Entry, EntryType, MAIN};
+pub(crate) use fields::Fields;
 pub use reconstruct::reconstruct;
 pub use summary::TranscriptSummary;
 pub use wire::LogRecord;

@@ -8,6 +8,7 @@ mod artifacts;
 mod calls;
 mod detail;
 mod line;
+mod native;
 mod readme;
 mod records;
 mod run;
@@ -15,11 +16,12 @@ mod wire;
 
 use quipu_event::Event;
 
-use crate::entries::{Entries, Entry, Taken, TranscriptSummary};
+use crate::entries::{Entries, Entry, EntryType, Taken, TranscriptSummary};
 use crate::files::{FileView, Losses, Shelf};
 use crate::plain;
 use artifacts::Artifacts;
 use calls::{AnnouncedCalls, CallIds};
+use detail::Source;
 use run::Run;
 
 /// The folder that holds the whole bundle inside its zip.
@@ -47,14 +49,32 @@ impl WinkView {
         WinkView::default()
     }
 
-    fn log_entries(&mut self, entries: Vec<Entry>, call_id: Option<&str>, shelf: &mut dyn Shelf) {
+    /// Returns the entries that `event` becomes, in the words of their adapters.
+    fn entries_of(&mut self, event: &Event, call_id: Option<&str>) -> Vec<Entry> {
+        let imported_from = self.run.imported_from();
+        let mut entries = self.entries.add(event);
+        let has_thoughts = entries.iter().any(|entry| entry.entry_type == EntryType::Thinking);
+        let is_message = |entry: &Entry| entry.entry_type == EntryType::AssistantMessage;
+        let is_one = entries.iter().filter(|entry| is_message(entry)).count() == 1;
+        for entry in &mut entries {
+            // The records of another recorder are not the agent's own.
+            let record = match imported_from {
+                None => native::behind(event, entry, is_one),
+                Some(_) => None,
+            };
+            let source = Source { record: record.as_ref(), has_thoughts, call_id };
+            entry.detail = detail::in_words_of_adapter(entry, &source);
+        }
+        entries
+    }
+
+    fn log_entries(&mut self, entries: Vec<Entry>, shelf: &mut dyn Shelf) {
         let Some(artifacts) = &mut self.artifacts else { return };
-        for mut entry in entries {
+        for entry in entries {
             if self.summary.total_entries == 0 {
                 artifacts.append(LOG, &plain::line(&records::start(&entry)), shelf);
             }
             self.summary.add(&entry);
-            entry.detail = detail::in_words_of_adapter(&entry, call_id);
             let line = plain::line(&records::entry(&entry));
             artifacts.append(LOG, &line, shelf);
             artifacts.append(TRANSCRIPT, &line, shelf);
@@ -68,9 +88,9 @@ impl FileView for WinkView {
         self.run.add(event);
         let call_id = self.call_ids.of(event);
         let call_id = call_id.as_deref();
-        let entries = self.entries.add(event);
+        let entries = self.entries_of(event, call_id);
         self.calls.note(event, entries.is_empty());
-        self.log_entries(entries, call_id, shelf);
+        self.log_entries(entries, shelf);
         let beside = records::beside(event, call_id);
         if let (Some(record), Some(artifacts)) = (beside, &mut self.artifacts) {
             artifacts.append(LOG, &plain::line(&record), shelf);
@@ -80,10 +100,11 @@ impl FileView for WinkView {
     fn finish(&mut self, shelf: &mut dyn Shelf) {
         let mut late = Vec::new();
         self.entries.finish(|entry| {
-            late.push(entry.clone());
+            let detail = detail::in_words_of_adapter(entry, &Source::default());
+            late.push(Entry { detail, ..entry.clone() });
             Taken::Yes
         });
-        self.log_entries(late, None, shelf);
+        self.log_entries(late, shelf);
         let Some(mut artifacts) = self.artifacts.take() else { return };
         if let Some(record) = records::stop(&self.summary) {
             artifacts.append(LOG, &plain::line(&record), shelf);

@@ -4,14 +4,13 @@
 //! `tool.call`; the block by which the model asked for it would be the same call a second time.
 
 use std::borrow::Cow;
-use std::fmt;
 
 use quipu_event::payload::System;
 use quipu_event::{Event, Json, Kind};
 use serde::Deserialize;
-use serde::de::{MapAccess, Visitor};
 
 use super::EntryType;
+use super::fields::Fields;
 
 /// What an event becomes.
 pub(super) enum Pieces<'a> {
@@ -152,28 +151,5 @@ impl Reply {
             out += &format!("{comma}{}:{value}", serde_json::Value::from(key.as_str()));
         }
         out + "}"
-    }
-}
-
-/// The fields of an object, in their order.
-struct Fields(Vec<(String, Json)>);
-
-impl<'de> Deserialize<'de> for Fields {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Object;
-        impl<'de> Visitor<'de> for Object {
-            type Value = Fields;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Fields, A::Error> {
-                let mut fields = Vec::new();
-                while let Some(field) = map.next_entry()? {
-                    fields.push(field);
-                }
-                Ok(Fields(fields))
-            }
-        }
-        deserializer.deserialize_map(Object)
     }
 }

@@ -159,6 +159,11 @@ impl Run {
         })
     }
 
+    /// Returns whose files the run was imported from, if it was.
+    pub(super) fn imported_from(&self) -> Option<&str> {
+        self.started.labels.as_ref()?.get("imported_from").map(String::as_str)
+    }
+
     fn failure(&self) -> Option<Json> {
         let status = self.summary.status.as_ref().filter(|status| status.is_failure())?;
         let kind = status.as_str();

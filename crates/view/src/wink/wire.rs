@@ -31,6 +31,13 @@ pub(super) struct Detail<'a> {
     pub(super) subtype: Option<&'a str>,
 }
 
+impl<'a> Detail<'a> {
+    /// Begins the detail of what `event` says.
+    pub(super) fn of(event: &'a Json) -> Self {
+        Detail { event: Some(event), ..Detail::default() }
+    }
+}
+
 /// A record as Claude's SDK writes it, or one block of it.
 #[derive(Serialize)]
 #[serde(untagged)]
@@ -41,6 +48,8 @@ pub(super) enum SdkEntry<'a> {
         message: SdkMessage<'a>,
     },
     Block(SdkBlock<'a>),
+    /// As it was.
+    Native(Json),
 }
 
 #[derive(Serialize)]
@@ -87,6 +96,8 @@ pub(super) enum Notification<'a> {
         call_id: &'a str,
         arguments: &'a Json,
     },
+    /// As it was.
+    Native(Json),
 }
 
 #[derive(Serialize)]

@@ -362,6 +362,61 @@ fn calls_of_one_id_are_told_apart_and_keep_their_answers() {
 }
 
 #[test]
+fn the_record_of_the_agent_is_shown_as_it_was() {
+    let run = |agent: &str, kind: &str, payload: Value, record: &Value| {
+        let start = json!({"type": "run.started", "payload": {"kind": "session", "name": "n",
+            "agent": {"provider": agent}}});
+        let line = json!({"type": kind, "payload": payload, "raw": record.to_string()});
+        let details = contexts(&format!("{start}\n{line}")).into_iter().skip(1);
+        let without_event = |mut context: Value| {
+            let mut detail = context["detail"].take();
+            detail.as_object_mut().unwrap().remove("event");
+            (context["entry_type"].as_str().unwrap().to_owned(), detail)
+        };
+        details.map(without_event).collect::<Vec<_>>()
+    };
+    let blocks = json!([{"type": "thinking", "thinking": "Hm."}, {"type": "text", "text": "Yes."},
+        {"type": "tool_use", "tool_name": "Read", "tool_id": "t", "tool_input": {}}]);
+    let text = json!({"type": "text", "text": "Yes.", "citations": null});
+    let said = |content: Value| {
+        json!({"type": "assistant", "uuid": "u", "sessionId": "s",
+            "message": {"id": "m", "model": "opus", "content": content, "usage": {"output_tokens": 1}}})
+    };
+    let whole = said(json!([{"type": "thinking", "thinking": "Hm.", "signature": "x"}, text,
+        {"type": "tool_use", "id": "t", "name": "Read", "input": {}}]));
+    let found = run("claude", "message.assistant", json!({"blocks": blocks}), &whole);
+    let thinking = json!({"type": "thinking", "thinking": "Hm."});
+    let expected = [
+        ("thinking".to_owned(), json!({"sdk_entry": thinking})),
+        ("assistant_message".to_owned(), json!({"sdk_entry": said(json!([text]))})),
+    ];
+    assert_eq!(found, expected);
+
+    let summary = json!({"type": "summary", "leafUuid": "l", "n": 1});
+    let found = run("claude", "system", json!({"subtype": "summary"}), &summary);
+    assert_eq!(found[0].1["sdk_entry"], summary);
+    // What is not one object is no record to be shown.
+    let found = run("claude", "system", json!({"subtype": "summary"}), &json!([1]));
+    assert_eq!(found[0].1.get("sdk_entry"), None);
+
+    let params =
+        json!({"item": {"type": "commandExecution", "id": "c", "command": "ls"}, "turnId": "1"});
+    let record = json!({"method": "item/started", "params": params});
+    let call = json!({"name": "shell", "call_id": "c", "input": {"command": "ls"}});
+    for (kind, payload) in [
+        ("tool.call", &call),
+        ("tool.result", &call),
+        ("usage", &json!({"input_tokens": 1})),
+        ("message.assistant", &json!({"blocks": [text]})),
+    ] {
+        let found = run("codex", kind, payload.clone(), &record);
+        assert_eq!(found[0].1["notification"], params, "{kind}");
+    }
+    let found = run("codex", "tool.call", call, &json!({"type": "response_item"}));
+    assert_eq!(found[0].1["notification"]["callId"], "c");
+}
+
+#[test]
 fn the_times_of_a_resumed_run_agree() {
     let lines = r#"{"type":"run.started","timestamp":"2026-01-01T00:00:00Z","payload":{"name":"n"}}
         {"type":"run.completed","timestamp":"2026-01-01T00:00:01Z","payload":{"status":"failed","duration_ms":1000}}
