@@ -12,6 +12,7 @@ mod native;
 mod readme;
 mod records;
 mod run;
+mod told;
 mod wire;
 
 use quipu_event::Event;
@@ -23,6 +24,7 @@ use artifacts::Artifacts;
 use calls::{AnnouncedCalls, CallIds};
 use detail::Source;
 use run::Run;
+use told::LastTold;
 
 /// The folder that holds the whole bundle inside its zip.
 const ROOT: &str = "debug_bundle";
@@ -40,6 +42,7 @@ pub struct WinkView {
     artifacts: Option<Artifacts>,
     calls: AnnouncedCalls,
     call_ids: CallIds,
+    told: LastTold,
     losses: Losses,
 }
 
@@ -52,11 +55,29 @@ impl WinkView {
     /// Returns the entries that `event` becomes, in the words of their adapters.
     fn entries_of(&mut self, event: &Event, call_id: Option<&str>) -> Vec<Entry> {
         let imported_from = self.run.imported_from();
-        let mut entries = self.entries.add(event);
+        let is_from_wink = imported_from == Some("wink");
+        let mut told = if is_from_wink { self.told.by(event) } else { None };
+        let is_told = told.is_some();
+        let mut entries: Vec<Entry> = Vec::new();
+        self.entries.hand_out(event, |entry| {
+            // What WINK told as one entry stays one.
+            if is_told && !entries.is_empty() {
+                return Taken::No;
+            }
+            entries.push(entry.clone());
+            Taken::Yes
+        });
         let has_thoughts = entries.iter().any(|entry| entry.entry_type == EntryType::Thinking);
         let is_message = |entry: &Entry| entry.entry_type == EntryType::AssistantMessage;
         let is_one = entries.iter().filter(|entry| is_message(entry)).count() == 1;
         for entry in &mut entries {
+            if let Some(told) = told.take() {
+                told.fill(entry);
+                continue;
+            }
+            if is_from_wink {
+                self.told.label(event, entry);
+            }
             // The records of another recorder are not the agent's own.
             let record = match imported_from {
                 None => native::behind(event, entry, is_one),

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use quipu_event::{Event, Json, Kind, Timestamp};
+use quipu_collect::import::{System, rehearse};
+use quipu_event::{Event, Json, Kind, RunId, RunIdentity, Timestamp, decode_line, encode_line};
 use quipu_view::{EntryType, FileTree, FileView, WinkView, reconstruct};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -263,7 +264,7 @@ fn a_bundle_is_read_line_by_line_whatever_its_texts_hold() {
     // The helper of these tests would not let such numbers through.
     let line =
         format!(r#"{{"seq":1,"run_id":"run","timestamp":"2026-01-01T00:00:00Z",{}"#, &hostile[1..]);
-    let event = quipu_event::decode_line(line.as_bytes()).unwrap();
+    let event = decode_line(line.as_bytes()).unwrap();
     let (bundle, _) = bundle_of(&[event]);
     for name in ["transcript.jsonl", "logs/app.jsonl"] {
         let text = file(&bundle, name);
@@ -425,6 +426,71 @@ fn the_times_of_a_resumed_run_agree() {
     let timing = json_file(&bundle(lines), "metrics.json")["timing"].take();
     assert_eq!(timing["ended_at"], "2026-01-01T00:00:20.000000+00:00");
     assert_eq!(timing["duration_ms"], 20_000);
+}
+
+#[test]
+fn entries_of_an_imported_bundle_keep_their_adapter_session_and_prompt() {
+    let entry = |adapter: &str, session: &str, sort: &str, detail: Value| {
+        json!({"timestamp": "2026-01-01T00:00:00+00:00", "level": "DEBUG", "logger": "w",
+            "event": "transcript.entry", "message": "m", "context": {"prompt_name": "demo",
+            "adapter": adapter, "entry_type": sort, "sequence_number": 1, "source": "main",
+            "timestamp": "2026-01-01T00:00:00+00:00", "session_id": session, "detail": detail,
+            "raw": "r"}})
+    };
+    let message = json!({"role": "assistant", "content": [{"type": "thinking", "thinking": "Hm."},
+        {"type": "text", "text": "Yes."}], "usage": {"input_tokens": 2, "output_tokens": 1}});
+    let item = json!({"type": "commandExecution", "id": "c", "command": "ls"});
+    let theirs = [
+        entry(
+            "claude_agent_sdk",
+            "s",
+            "assistant_message",
+            json!({"sdk_entry": {"type": "assistant", "uuid": "u", "message": message}}),
+        ),
+        entry("codex_app_server", "sid", "user_message", json!({"text": "Hello"})),
+        entry("codex_app_server", "sid", "tool_use", json!({"notification": {"item": item}})),
+        entry(
+            "codex_app_server",
+            "sid",
+            "token_usage",
+            json!({"notification": {"tokenUsage": {"total": {"inputTokens": 1}}}}),
+        ),
+        entry("codex_app_server", "sid", "unknown", json!({"notification": {"x": 1}})),
+    ];
+    let log: String = theirs.iter().map(|line| format!("{line}\n")).collect();
+    let manifest = json!({"format_version": "1.0.0", "bundle_id": "run",
+        "request": {"status": "success", "started_at": "2026-01-01T00:00:00+00:00"},
+        "prompt": {"ns": "demo", "key": "k", "adapter": "claude_agent_sdk"}});
+    let files = [("logs/app.jsonl", log), ("manifest.json", manifest.to_string())];
+    let files = files.map(|(name, text)| (name.to_owned(), text.into_bytes()));
+    let (drafts, _) = rehearse(System::Wink, files.into()).unwrap();
+    let run = RunIdentity { run_id: RunId::parse("run").unwrap(), parent_run_id: None };
+    let now = Timestamp::parse("2026-01-01T00:00:00Z").unwrap();
+    let events: Vec<Event> = (drafts.into_iter().zip(1..))
+        .map(|(draft, seq)| {
+            let mut line = String::new();
+            encode_line(&draft.seal(seq, &run, now), &mut line);
+            decode_line(line.as_bytes()).unwrap()
+        })
+        .collect();
+    let (found, lost) = bundle_of(&events);
+    assert_eq!(lost, 0);
+    let mut found: Vec<Value> = records(&found, "transcript.jsonl")
+        .into_iter()
+        .map(|mut it| it["context"].take())
+        .collect();
+    for (n, context) in found.iter().enumerate() {
+        assert_eq!(context["prompt_name"], "demo", "{context}");
+        assert_eq!(context["sequence_number"], n + 1, "{context}");
+    }
+    found.retain(|context| context.get("raw").is_some_and(|raw| raw == "r"));
+    assert_eq!(found.len(), theirs.len());
+    for (found, theirs) in found.iter_mut().zip(theirs) {
+        found["detail"].as_object_mut().unwrap().remove("event");
+        for key in ["adapter", "session_id", "entry_type", "source", "detail"] {
+            assert_eq!(found[key], theirs["context"][key], "{key}");
+        }
+    }
 }
 
 /// A bundle that WINK itself made gives up its entries. Its records are not ours to bring along.

@@ -34,8 +34,12 @@ pub(super) fn story(folder: &Folder) -> Result<Story, ImportError> {
     let (request, prompt) = (&manifest["request"], &manifest["prompt"]);
     let id = owned(&manifest, &["bundle_id"]).or_else(|| folder.name());
     let id = id.unwrap_or_else(|| "wink".to_owned());
+    let log = folder.read(LOG)?.unwrap_or_default();
+    let entry = lines(LOG, &log).filter_map(|record| record.object()).find(is_entry);
+    let entry = entry.map(|mut entry| entry["context"].take()).unwrap_or_default();
     let words: Vec<_> = ["ns", "key"].iter().filter_map(|key| text(prompt, &[key])).collect();
-    let name = if words.is_empty() { id.clone() } else { words.join(":") };
+    let named = Some(words.join(":")).filter(|name| !name.is_empty());
+    let name = owned(&entry, &["prompt_name"]).or(named).unwrap_or_else(|| id.clone());
     let adapter = owned(prompt, &["adapter"]);
     let agent = adapter.map(|adapter| Agent {
         provider: provider_of(&adapter).map(str::to_owned),
@@ -43,6 +47,7 @@ pub(super) fn story(folder: &Folder) -> Result<Story, ImportError> {
         ..Agent::default()
     });
     let session = owned(request, &["session_id"]).or_else(|| owned(&context, &["session_id"]));
+    let session = session.or_else(|| owned(&entry, &["session_id"]));
     let started = RunStarted {
         session_id: session,
         agent,
