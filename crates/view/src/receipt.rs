@@ -11,6 +11,7 @@ mod cost;
 mod join;
 mod open;
 mod row;
+mod unpaid;
 mod wire;
 
 use std::collections::{BTreeSet, HashMap};

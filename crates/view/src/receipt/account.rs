@@ -1,4 +1,4 @@
-//! The `usage` events of one place until it is known which of them a reported cost covers.
+//! The replies and `usage` events of one place until it is known which of them a reported cost covers.
 //!
 //! A provider may name the cost of a whole session beside the tokens of its messages. What came
 //! before it is paid for with that cost, and is not priced a second time.
@@ -9,6 +9,7 @@ use quipu_event::Event;
 use quipu_event::payload::{TokenCounts, Usage, UsageScope};
 
 use super::bill::{Bill, Day, Part, PartKey};
+use super::unpaid::Unpaid;
 use crate::price::{Amount, Pricer};
 
 /// What was used in one place, not yet settled.
@@ -17,6 +18,7 @@ pub(super) struct Account {
     items: BTreeMap<PartKey, Item>,
     /// What was priced by its input or by its output alone, until the other half is told.
     halves: BTreeMap<HalfKey, Half>,
+    unpaid: Unpaid,
     /// The number of the last `usage` event that belongs to a bill of a whole session with a cost.
     billed_at: Option<u64>,
 }
@@ -42,6 +44,16 @@ struct Half {
 }
 
 impl Account {
+    /// Takes a reply, which was paid for.
+    pub(super) fn note_reply(&mut self, event: &Event, message_id: Option<&str>, key: PartKey) {
+        self.unpaid.note_reply(event.source.clone(), message_id, key);
+    }
+
+    /// Takes note that a `usage` event tells what replies used, wherever that is counted.
+    pub(super) fn note_usage(&mut self, event: &Event, usage: &Usage) {
+        self.unpaid.note_usage(event.source.clone(), usage);
+    }
+
     /// Takes a `usage` event. Answers whether it named a cost.
     pub(super) fn add(
         &mut self,
@@ -50,6 +62,7 @@ impl Account {
         key: PartKey,
         pricer: &mut Pricer,
     ) -> bool {
+        self.note_usage(event, usage);
         let tokens = TokenCounts { cost_usd: None, ..usage.tokens() };
         let total = tokens.total();
         let cost = usage.cost_usd.and_then(Amount::from_dollars);
@@ -121,25 +134,34 @@ impl Account {
             (item.part.cost.priced, item.part.cost.unknown, item.sheets) = (None, 0, 0);
         }
         self.halves.clear();
+        self.unpaid.clear();
     }
 
     /// Takes the cost of everything in this place, named apart from every `usage` event.
     pub(super) fn add_bare_cost(&mut self, cost: Amount, day: Day, model: Option<String>) {
-        let mut models = self.items.keys().filter_map(|key| key.model.as_ref());
-        let model = match models.next() {
-            None => model,
-            // Of several, nobody says how much of it is whose.
-            Some(first) => models.all(|other| other == first).then(|| first.clone()),
-        };
-        let key = PartKey { source: None, model, day };
+        let key = PartKey { source: None, model: self.model_of_all(model), day };
         self.cover_all();
         *self.items.entry(key).or_default().part.cost.reported.get_or_insert_default() += cost;
+    }
+
+    /// Returns the model of everything in this place: `assumed` where none is named, and nothing
+    /// where several are, because nobody says how much is whose.
+    pub(super) fn model_of_all(&self, assumed: Option<String>) -> Option<String> {
+        let used = self.items.keys().filter_map(|key| key.model.as_ref());
+        let mut models = used.chain(self.unpaid.models());
+        match models.next() {
+            None => assumed,
+            Some(first) => models.all(|other| other == first).then(|| first.clone()),
+        }
     }
 
     /// Puts everything on `bill`, and the lists it was priced by into `sheets`.
     pub(super) fn settle(mut self, bill: &mut Bill, sheets: &mut u64) {
         for half in self.halves.into_values() {
             self.items.entry(half.key).or_default().part.cost.unknown += half.events;
+        }
+        for (key, replies) in self.unpaid.into_replies() {
+            self.items.entry(key).or_default().part.cost.unknown += replies;
         }
         for (key, item) in self.items {
             *sheets |= item.sheets;

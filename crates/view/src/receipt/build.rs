@@ -25,7 +25,10 @@ pub struct ReceiptOptions {
 
 /// Tells whether events of this type have a place on a receipt. All others may be left out.
 pub fn is_needed(kind: &str) -> bool {
-    kind == Kind::Usage.as_str() || kind.starts_with("step.") || kind.starts_with("run.")
+    kind == Kind::Usage.as_str()
+        || kind == Kind::MessageAssistant.as_str()
+        || kind.starts_with("step.")
+        || kind.starts_with("run.")
 }
 
 /// A receipt while its events arrive.

@@ -33,7 +33,8 @@ pub struct Cost {
     pub reported: Option<Amount>,
     /// The sum of what was priced.
     pub priced: Option<Amount>,
-    /// How many `usage` events, and how many runs, cost something that is not known in full.
+    /// How many `usage` events, replies without one, and runs cost something that is not known in
+    /// full.
     pub unknown: u64,
 }
 

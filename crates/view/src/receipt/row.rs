@@ -74,5 +74,8 @@ impl StepReceipt {
                 self.ended.remove(status);
             }
         }
+        if !self.ended.keys().any(Status::is_failure) {
+            self.error = None;
+        }
     }
 }

@@ -219,6 +219,126 @@ fn the_cost_of_a_session_of_several_models_is_laid_to_none_of_them() {
 }
 
 #[test]
+fn a_cost_of_a_session_without_a_model_is_of_the_only_model_or_of_none() {
+    let cost = r#"{"type":"usage","payload":{"scope":"session","cost_usd":0.5}}"#;
+    let used = |model: &str| {
+        format!(
+            r#"{{"type":"usage","payload":{{"model":"{model}","input_tokens":5,"output_tokens":5}}}}"#
+        )
+    };
+    let said = |model: &str| {
+        format!(
+            r#"{{"type":"message.assistant","payload":{{"role":"assistant","blocks":[],"model":"{model}"}}}}"#
+        )
+    };
+    let run = r#"{"type":"run.started","payload":{"name":"s","kind":"session","agent":{"provider":"p","model":"m"}}}"#;
+    for (before, model) in [
+        (vec![], Some("m")),
+        (vec![used("n")], Some("n")),
+        (vec![used("m"), used("n")], None),
+        (vec![said("n")], Some("n")),
+        (vec![said("m"), said("n")], None),
+        (vec![said("m"), used("m"), said("n")], None),
+    ] {
+        let lines = [vec![run.to_owned()], before, vec![cost.to_owned()]].concat();
+        let receipt = receipt(&lines.join("\n"));
+        let parts = receipt.outside.parts.iter().filter(|(_, part)| part.cost.reported.is_some());
+        let models: Vec<_> = parts.map(|(key, _)| key.model.as_deref()).collect();
+        assert_eq!(models, [model], "{lines:?}");
+        assert_eq!(told(&receipt.own().total().cost), (Some("0.5".into()), "reported".into()));
+    }
+}
+
+#[test]
+fn a_reply_whose_usage_nobody_tells_costs_nobody_knows_what() {
+    let reply = |id: &str| {
+        format!(
+            r#"{{"type":"message.assistant","payload":{{"role":"assistant","blocks":[],"model":"m"{id}}}}}"#
+        )
+    };
+    let usage = |more: &str| {
+        format!(
+            r#"{{"type":"usage","payload":{{"model":"m","input_tokens":1000000,"output_tokens":0{more}}}}}"#
+        )
+    };
+    let by =
+        |line: &str, source: &str| line.replacen('{', &format!(r#"{{"source":"{source}","#), 1);
+    let (a, b) = (r#","message_id":"a""#, r#","message_id":"b""#);
+    let (message, turn) = (r#","scope":"message""#, r#","scope":"turn""#);
+    let session = r#"{"type":"usage","payload":{"scope":"session","cost_usd":1}}"#.to_owned();
+    let ended = r#"{"type":"run.completed","payload":{"name":"s","kind":"session","status":"succeeded","result":{"cost_usd":1}}}"#.to_owned();
+    let started = r#"{"type":"run.started","payload":{"name":"s","kind":"session"}}"#.to_owned();
+    let stub =
+        r#"{"type":"run.started","payload":{"name":"s","labels":{"stub":"true"}}}"#.to_owned();
+    let in_place = reply("").replace("\"m\"", "\"<synthetic>\"");
+    let unread = r#"{"type":"message.assistant","payload":7}"#.to_owned();
+    let (sub_reply, sub_usage) = (by(&reply(""), "subagent:1"), by(&usage(message), "subagent:1"));
+    for (lines, figure) in [
+        (vec![reply("")], Some("unknown")),
+        (vec![unread], Some("unknown")),
+        (vec![in_place], None),
+        (vec![stub, reply("")], None),
+        (vec![reply(""), usage("")], Some("$1.00")),
+        (vec![reply(""), reply(""), usage(turn)], Some("$1.00")),
+        (vec![reply(""), session], Some("$1.00")),
+        (vec![started, reply(""), ended], Some("$1.00")),
+        // The last reply of a session that was cut off.
+        (vec![reply(""), usage(turn), reply("")], Some("≥ $1.00")),
+        (vec![reply(a), usage(message), reply(b)], Some("≥ $1.00")),
+        // Usage may be told before its message.
+        (vec![usage(message), reply("")], Some("$1.00")),
+        (vec![usage(&[message, a].concat()), reply(a)], Some("$1.00")),
+        (vec![usage(&[message, a].concat()), reply(b)], Some("≥ $1.00")),
+        (vec![usage(turn), reply("")], Some("≥ $1.00")),
+        // What one speaker used says nothing of another; what a turn used does.
+        (vec![reply(""), sub_reply.clone(), usage(message)], Some("≥ $1.00")),
+        (vec![reply(""), sub_reply.clone(), usage(turn)], Some("$1.00")),
+        (vec![reply(""), sub_reply, sub_usage, usage(message)], Some("$2.00")),
+    ] {
+        let receipt = receipt(&lines.join("\n"));
+        assert_eq!(cost(&receipt).figure().as_deref(), figure, "{lines:?}");
+    }
+}
+
+#[test]
+fn a_step_that_replied_without_usage_makes_the_total_a_least_sum() {
+    let receipt = receipt(
+        r#"
+        {"type":"step.started","path":"a","payload":{"kind":"agent","agent":{"provider":"p","model":"m"}}}
+        {"type":"message.assistant","path":"a","payload":{"role":"assistant","blocks":[]}}
+        {"type":"usage","path":"a","payload":{"input_tokens":1000000,"output_tokens":0,"scope":"turn"}}
+        {"type":"step.completed","path":"a","payload":{"status":"succeeded"}}
+        {"type":"step.started","path":"b","payload":{"kind":"agent","agent":{"provider":"q","model":"n"}}}
+        {"type":"message.assistant","path":"b","payload":{"role":"assistant","blocks":[]}}
+        {"type":"step.completed","path":"b","payload":{"status":"succeeded"}}
+    "#,
+    );
+    let figure = |path: &str| step(&receipt, path).bill.total().cost.figure();
+    assert_eq!((figure("a"), figure("b")), (Some("$1.00".into()), Some("unknown".into())));
+    assert_eq!(cost(&receipt).figure().as_deref(), Some("≥ $1.00"));
+    let wire = serde_json::to_value(&receipt).expect("a receipt is JSON");
+    assert_eq!(wire["steps"][1]["models"][0]["model"], json!("n"));
+    assert_eq!(wire["total"]["cost"]["is_complete"], json!(false));
+}
+
+#[test]
+fn usage_outside_the_stretch_that_is_asked_for_still_pays_for_replies_inside() {
+    let lines = r#"
+        {"type":"message.assistant","timestamp":"2026-01-01T23:59:59Z","payload":{"role":"assistant","blocks":[],"model":"m"}}
+        {"type":"usage","timestamp":"2026-01-02T00:00:01Z","payload":{"model":"m","input_tokens":1000000,"output_tokens":0,"scope":"turn"}}
+        {"type":"message.assistant","timestamp":"2026-01-02T00:00:02Z","payload":{"role":"assistant","blocks":[],"model":"m"}}
+    "#;
+    let day = |day: &str| Some(quipu_event::Timestamp::parse(day).unwrap());
+    let figure = |since, until| {
+        let options = ReceiptOptions { each: false, since, until };
+        cost(&receipt_of(&events(lines), options)).figure()
+    };
+    let second = day("2026-01-02T00:00:00Z");
+    assert_eq!(figure(None, second), None);
+    assert_eq!(figure(second, None).as_deref(), Some("≥ $1.00"));
+}
+
+#[test]
 fn a_called_run_that_is_not_to_be_had_cost_nobody_knows_what() {
     let lines = r#"{"type":"step.started","path":"c","payload":{"kind":"call_workflow"},"child_run_id":"gone"}"#;
     let receipt = join(receipt(lines), &mut |_| None);
@@ -290,6 +410,7 @@ fn iterations_and_attempts_are_added_up_or_told_each() {
     assert_eq!(check.ended.len(), 1, "the attempt that succeeded decides: {check:?}");
     assert_eq!((check.duration_ms, check.status()), (Some(12), None));
     assert_eq!(check.bill.total().cost.known().unwrap().decimal(), "7");
+    assert_eq!(check.error, None, "that attempt was taken back: {check:?}");
     let full = each(lines);
     let told: Vec<_> = full
         .steps

@@ -26,6 +26,8 @@ pub(super) struct RunBuilder {
     /// What the run says at its end that it cost.
     session_cost: Option<Amount>,
     has_reported_cost: bool,
+    /// Whether no agent was asked in truth.
+    is_stub: bool,
     rows: HashMap<String, usize>,
     open: OpenSteps,
     /// Usage by exact path, until the step there ends.
@@ -63,6 +65,7 @@ impl RunBuilder {
             reported_ms: None,
             session_cost: None,
             has_reported_cost: false,
+            is_stub: false,
             rows: HashMap::new(),
             open: OpenSteps::default(),
             accounts: HashMap::new(),
@@ -79,6 +82,9 @@ impl RunBuilder {
         }
         if !super::is_needed(event.kind.as_str()) {
             return;
+        }
+        if event.kind == Kind::MessageAssistant {
+            return self.note_reply(event);
         }
         let reading = read(event);
         self.receipt.undecoded += u64::from(reading.shape == Shape::Undecoded);
@@ -141,6 +147,7 @@ impl RunBuilder {
             self.receipt.agent = agent.label().map(str::to_owned).or(self.receipt.agent.take());
             self.receipt.model = agent.model.or(self.receipt.model.take());
         }
+        self.is_stub |= run.labels.is_some_and(|labels| labels.contains_key("stub"));
         self.receipt.cwd = run.cwd.or(self.receipt.cwd.take());
         self.note_run(run.name, run.kind);
     }
@@ -232,38 +239,64 @@ impl RunBuilder {
         }
     }
 
+    /// A reply is not read further than to who gave it. One that cannot be read was one as well.
+    fn note_reply(&mut self, event: &Event) {
+        #[derive(Default, Deserialize)]
+        #[serde(default)]
+        struct Reply {
+            model: Option<String>,
+            message_id: Option<String>,
+        }
+        let reply: Reply = event.payload.decode().unwrap_or_default();
+        let is_in_place = reply.model.as_deref().is_some_and(|model| model.starts_with('<'));
+        if self.is_stub || is_in_place || !self.is_asked_for(event.timestamp) {
+            return;
+        }
+        let key = self.key_of(event, reply.model.as_ref());
+        let account = self.accounts.entry(event.path.clone()).or_default();
+        account.note_reply(event, reply.message_id.as_deref(), key);
+    }
+
     fn count(&mut self, event: &Event, usage: &Usage, pricer: &mut Pricer) {
-        let moment = event.timestamp;
-        if self.options.since.is_some_and(|since| moment < since)
-            || self.options.until.is_some_and(|until| until <= moment)
-        {
+        let is_of_all = usage.scope == Some(UsageScope::Session);
+        if is_of_all && usage.tokens().total().is_none() && !self.is_whole() {
             return;
         }
-        if usage.scope == Some(UsageScope::Session)
-            && usage.tokens().total().is_none()
-            && !self.is_whole()
-        {
-            return;
+        if !self.is_asked_for(event.timestamp) {
+            // It tells what replies used that are asked for, and is counted elsewhere.
+            let account = self.accounts.get_mut(&event.path);
+            return account.into_iter().for_each(|account| account.note_usage(event, usage));
         }
+        let mut key = self.key_of(event, usage.model.as_ref());
+        let account = self.accounts.entry(event.path.clone()).or_default();
+        if is_of_all && usage.cost_usd.is_some() && named(usage.model.as_ref()).is_none() {
+            key.model = account.model_of_all(key.model);
+        }
+        self.has_reported_cost |= account.add(event, usage, key, pricer);
+    }
+
+    fn is_asked_for(&self, moment: Timestamp) -> bool {
+        let ReceiptOptions { since, until, .. } = self.options;
+        since.is_none_or(|since| since <= moment) && until.is_none_or(|until| moment < until)
+    }
+
+    fn key_of(&self, event: &Event, model: Option<&String>) -> PartKey {
         let source = event.source.as_ref().map(|source| match self.options.each {
             true => source.clone(),
             false => "subagents".into(),
         });
-        let key = PartKey { source, model: self.model_of(event, usage), day: Day::of(moment) };
-        let account = self.accounts.entry(event.path.clone()).or_default();
-        self.has_reported_cost |= account.add(event, usage, key, pricer);
+        let day = Day::of(event.timestamp);
+        PartKey { source, model: self.model_of(event, model), day }
     }
 
     /// Returns the model that was used: as the event says, else as its step or its run does.
-    fn model_of(&self, event: &Event, usage: &Usage) -> Option<String> {
-        // What an agent says in a model's place has no model, and some write that as `<…>`.
-        let named = usage.model.as_ref().filter(|name| !name.is_empty() && !name.starts_with('<'));
+    fn model_of(&self, event: &Event, model: Option<&String>) -> Option<String> {
         let step = self.open.row_at(&event.path).and_then(|row| self.receipt.steps.get(row));
         let assumed = match step {
             Some(step) => step.model.as_ref(),
             None => self.receipt.model.as_ref().filter(|_| event.source.is_none()),
         };
-        named.or(assumed).cloned()
+        named(model).or(assumed).cloned()
     }
 
     fn settle(&mut self, path: &StepPath, row: Option<usize>, account: Account) {
@@ -294,6 +327,11 @@ impl RunBuilder {
         self.rows.insert(spelled, self.receipt.steps.len() - 1);
         self.receipt.steps.len() - 1
     }
+}
+
+/// What an agent says in a model's place has no model, and some write that as `<…>`.
+fn named(model: Option<&String>) -> Option<&String> {
+    model.filter(|name| !name.is_empty() && !name.starts_with('<'))
 }
 
 /// Spells a path for all iterations: `each[3].check` as `each[*].check`.
