@@ -9,7 +9,7 @@ mod schema;
 mod table;
 
 use quipu_event::{Event, RunId};
-use quipu_view::{FileView, Losses, Shelf, Summary};
+use quipu_view::{FileView, Losses, SessionCost, Shelf, Summary};
 
 use calls::Calls;
 use rows::Start;
@@ -33,6 +33,7 @@ struct Run {
     calls: Calls,
     start: Start,
     summary: Summary,
+    cost: SessionCost,
 }
 
 impl ParquetView {
@@ -54,13 +55,14 @@ impl FileView for ParquetView {
             run.start.take(&payload);
         }
         run.summary.add(event);
+        run.cost.add(event);
         run.for_each_table(|run_id, table| table.make_room(run_id, shelf));
     }
 
     fn finish(&mut self, shelf: &mut dyn Shelf) {
         let Some(mut run) = self.run.take() else { return };
         run.tool_calls.extend(run.calls.left());
-        run.runs.push(rows::run(&run.id, &run.summary, &run.start));
+        run.runs.push(rows::run(&run.id, &run.summary, run.cost.untold(), &run.start));
         run.for_each_table(|run_id, table| table.finish(run_id, shelf));
     }
 
@@ -81,6 +83,7 @@ impl Run {
             calls: Calls::default(),
             start: Start::default(),
             summary: Summary::default(),
+            cost: SessionCost::default(),
         }
     }
 

@@ -104,7 +104,12 @@ impl Start {
 }
 
 /// Returns the row of a run.
-pub(super) fn run(id: &RunId, summary: &Summary, Start(start): &Start) -> Row {
+pub(super) fn run(
+    id: &RunId,
+    summary: &Summary,
+    untold_cost: Option<f64>,
+    Start(start): &Start,
+) -> Row {
     let agent = start.agent.clone().unwrap_or_default();
     let labels = start.labels.as_ref().and_then(|labels| Json::encode(labels).ok());
     let tokens = summary.usage().unwrap_or_default();
@@ -136,7 +141,7 @@ pub(super) fn run(id: &RunId, summary: &Summary, Start(start): &Start) -> Row {
         number(tokens.cache_read_tokens),
         number(tokens.cache_write_tokens),
         number(tokens.reasoning_tokens),
-        Cell::Real(tokens.cost_usd),
+        Cell::Real(untold_cost.or(tokens.cost_usd)),
     ]
 }
 

@@ -99,6 +99,21 @@ fn calls_stand_beside_their_results_and_unknown_numbers_are_null() {
 }
 
 #[test]
+fn a_cost_that_a_session_names_at_its_end_is_that_of_the_run() {
+    let lines = [
+        r#"{"type":"run.started","payload":{"name":"s","kind":"session"}}"#,
+        r#"{"type":"usage","payload":{"output_tokens":3}}"#,
+        r#"{"type":"run.completed","payload":{"name":"s","status":"succeeded","result":{"cost_usd":0.5}}}"#,
+    ];
+    let cost = |lines: &[&str]| {
+        let (tree, _) = fold(&events(lines));
+        rows(&tree, "runs/r.parquet")[0]["cost_usd"].clone()
+    };
+    assert_eq!(cost(&lines), Field::Double(0.5));
+    assert_eq!(cost(&lines[..2]), Field::Null);
+}
+
+#[test]
 fn a_long_run_leaves_in_groups_while_it_goes_on() {
     let filler = "x".repeat(100_000);
     let line =

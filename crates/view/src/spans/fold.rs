@@ -9,6 +9,7 @@ use super::lanes::{Lane, Lanes};
 use super::open::Open;
 use super::{Key, Span, Told, Work};
 use crate::reading::read;
+use crate::session_cost::SessionCost;
 
 /// Folds the events of one run into its spans.
 #[derive(Debug, Default)]
@@ -20,6 +21,7 @@ pub(crate) struct Spans {
     pub(super) lanes: Lanes,
     /// The runs whose call has a span already.
     pub(super) called: BTreeSet<RunId>,
+    cost: SessionCost,
 }
 
 impl Spans {
@@ -28,6 +30,7 @@ impl Spans {
         let mut told = Vec::new();
         let payload = read(event).payload;
         let time = self.time_of(event);
+        self.cost.add(event);
         if self.run.is_none() {
             let work = Work::Run { started: Box::default(), completed: Box::default() };
             let parent = event.parent_run_id.as_ref().map(|_| Key::Call(event.run_id.clone()));
@@ -49,13 +52,24 @@ impl Spans {
     /// Ends whatever is still under way.
     pub(crate) fn finish(&mut self) -> Vec<Told> {
         let mut told = Vec::new();
-        let Some(run) = self.run.take() else { return told };
+        let Some(mut run) = self.run.take() else { return told };
+        run.tokens.cost_usd = self.cost.untold().or(run.tokens.cost_usd);
         let latest = self.clocks.values().copied().max().unwrap_or(run.start);
         self.close_inside(&StepPath::root(), true, latest, &mut told);
         let Work::Run { completed, .. } = &run.work else { return told };
         let ended = completed.status.is_some();
         told.push(run.over(latest, ended));
         told
+    }
+
+    /// Returns how far the time of a source has come.
+    pub(crate) fn clock(&self, source: &Option<Box<str>>) -> Option<i64> {
+        self.clocks.get(source).copied()
+    }
+
+    /// Returns the cost that the run names at its end alone.
+    pub(crate) fn untold_cost(&self) -> Option<f64> {
+        self.cost.untold()
     }
 
     fn take(&mut self, event: &Event, payload: Payload, time: i64, told: &mut Vec<Told>) {

@@ -15,6 +15,7 @@ use crate::reading::{Shape, read, step_path};
 use crate::receipt::account::Account;
 use crate::receipt::open::{Ending, OpenSteps};
 use crate::receipt::{Bill, Day, PartKey, Receipt, StepReceipt};
+use crate::session_cost::named_at_end;
 
 /// One run while its events arrive.
 #[derive(Clone, Debug)]
@@ -153,18 +154,12 @@ impl RunBuilder {
     }
 
     fn end(&mut self, run: RunCompleted) {
-        #[derive(Deserialize)]
-        struct Told {
-            cost_usd: f64,
-        }
         // A resumed run goes on behind its end; the last end counts.
+        let cost = named_at_end(&run, self.receipt.kind.as_ref());
+        self.session_cost = cost.and_then(Amount::from_dollars);
         self.receipt.status = run.status;
         self.receipt.error = run.error;
         self.reported_ms = run.duration_ms;
-        let told = run.result.as_ref().and_then(|result| result.decode::<Told>().ok());
-        let is_session = self.receipt.kind.as_ref().is_some_and(|kind| *kind != RunKind::Workflow);
-        let told = told.filter(|_| is_session);
-        self.session_cost = told.and_then(|told| Amount::from_dollars(told.cost_usd));
         if !run.name.is_empty() {
             self.note_run(run.name, run.kind);
         }
