@@ -9,6 +9,7 @@ mod agent_step;
 mod content;
 mod document;
 mod identity;
+mod queue;
 mod trajectory;
 mod wire;
 
@@ -20,6 +21,7 @@ use quipu_event::{Event, Kind, Payload, RunId};
 use crate::files::{FileView, Losses, Shelf};
 use crate::reading::{read, step_path};
 use crate::safe_name::safe_name;
+use crate::session_cost::SessionCost;
 use content::command_of;
 use identity::Identity;
 use trajectory::Trajectory;
@@ -35,6 +37,7 @@ pub struct AtifView {
     identity: Identity,
     main: Trajectory,
     subagents: BTreeMap<Box<str>, Trajectory>,
+    cost: SessionCost,
     losses: Losses,
 }
 
@@ -52,9 +55,7 @@ impl AtifView {
     }
 
     fn place(&mut self, event: &Event, shelf: &mut dyn Shelf) -> Place {
-        let of = event.source.as_deref().map_or(&mut self.main, |source| {
-            self.subagents.get_mut(source).expect("a subagent has a file before its first step")
-        });
+        let of = self.of(event);
         match read(event).payload {
             Payload::RunStarted(run) => self.identity.start(&run),
             Payload::RunCompleted(run) => {
@@ -67,25 +68,34 @@ impl AtifView {
             Payload::Message(message) => of.say(event, message, shelf),
             Payload::ToolCall(call) => of.call(event, *call, shelf),
             Payload::ToolResult(result) => of.answer(event, *result, shelf),
-            Payload::Usage(usage) => of.count(event, &usage),
+            Payload::Usage(usage) => of.count(event, &usage, shelf),
             Payload::StepStarted(step) => return begin_step(of, event, &step, shelf),
             Payload::StepCompleted(step) => return end_step(of, event, &step, shelf),
             Payload::Error(error) => of.remark(event, error_text(&error), None, shelf),
-            Payload::System(system) => return self.system(event, &system, shelf),
+            Payload::System(system) => {
+                self.identity.note(&system);
+                return self.system(event, &system, shelf);
+            }
             _ => return Place::None,
         }
         Place::Found
     }
 
+    /// Returns the document of who speaks.
+    fn of(&mut self, event: &Event) -> &mut Trajectory {
+        let subagent = event.source.as_ref().and_then(|source| self.subagents.get_mut(source));
+        // A subagent has a document before its first step.
+        subagent.unwrap_or(&mut self.main)
+    }
+
     fn system(&mut self, event: &Event, system: &System, shelf: &mut dyn Shelf) -> Place {
-        self.identity.note(system);
         let fact = |key: &str| system.facts.get(key).and_then(|value| value.as_str());
         match system.subtype.as_str() {
             "compaction" | "note" => {
                 let parts = [fact("title"), fact("content").or(fact("summary"))];
                 let said: Vec<&str> = parts.into_iter().flatten().collect();
                 let text = if said.is_empty() { system.subtype.clone() } else { said.join("\n\n") };
-                self.main.remark(event, text, Some(&system.subtype), shelf);
+                self.of(event).remark(event, text, Some(&system.subtype), shelf);
                 Place::Found
             }
             "session_started" => Place::Found,
@@ -132,6 +142,7 @@ impl FileView for AtifView {
             let path = format!("{}.atif.json", event.run_id);
             self.main = Trajectory::new(path, event.run_id.to_string());
         }
+        self.cost.add(event);
         if let Some(source) = event.source.as_deref() {
             self.meet(event, source, shelf);
         }
@@ -151,7 +162,10 @@ impl FileView for AtifView {
             let name = source.strip_prefix("subagent:").unwrap_or(source);
             subagent.end(&self.identity, Some(name), cost, shelf);
         }
-        self.main.end(&self.identity, None, total.cost_usd, shelf);
+        let cost = self.cost.untold().or(total.cost_usd);
+        self.main.end(&self.identity, None, cost, shelf);
+        let all = self.subagents.values().chain([&self.main]);
+        self.losses.leave_out_many(&Kind::Usage, all.map(Trajectory::uncounted).sum());
     }
 
     fn losses(&self) -> &Losses {

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use quipu_event::Event;
+use quipu_event::{Event, Kind};
 
 /// A fold over the events of one run that puts files on a shelf.
 ///
@@ -79,10 +79,15 @@ pub struct Losses {
 impl Losses {
     /// Counts an event that was left out.
     pub fn leave_out(&mut self, event: &Event) {
-        let name = event.kind.as_str();
-        match self.events.get_mut(name) {
-            Some(count) => *count += 1,
-            None => drop(self.events.insert(name.to_owned(), 1)),
+        self.leave_out_many(&event.kind, 1);
+    }
+
+    /// Counts events of one type that were left out.
+    pub fn leave_out_many(&mut self, kind: &Kind, count: u64) {
+        match self.events.get_mut(kind.as_str()) {
+            Some(sum) => *sum += count,
+            None if count == 0 => {}
+            None => drop(self.events.insert(kind.as_str().to_owned(), count)),
         }
     }
 

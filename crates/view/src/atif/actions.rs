@@ -25,7 +25,7 @@ impl Trajectory {
             subagent_trajectory_ref: vec![reference],
             ..wire::Result::default()
         });
-        self.document.put(step, shelf);
+        self.put_after(&event.path, step, shelf);
     }
 
     /// Refers to another document in what comes of a call; answers whether that call is at hand.
@@ -52,7 +52,7 @@ impl Trajectory {
         let call_id = format!("{path}#{}", event.seq);
         let step = AgentStep::dispatched(event, call_id, function, arguments);
         if let Some(never_ended) = self.acting.insert(path, step) {
-            self.document.put(never_ended.end(), shelf);
+            self.put_all(never_ended, shelf);
         }
     }
 
@@ -83,7 +83,7 @@ impl Trajectory {
                 call_id: None,
             }),
         });
-        self.document.put(acting.end(), shelf);
+        self.put_all(acting, shelf);
         true
     }
 }

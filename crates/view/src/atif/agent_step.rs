@@ -10,7 +10,7 @@ use super::wire::{
 
 /// A step takes no more calls than this …
 const MOST_CALLS: usize = 256;
-/// … and none when what it asked for and was told has become so long.
+/// … and none when what it said, asked for and was told has become so long.
 const MOST_BYTES: usize = 4 * 1024 * 1024;
 
 /// A step that may still get calls, answers and counts.
@@ -21,6 +21,8 @@ pub(super) struct AgentStep {
     counted: bool,
     /// Documents of subagents, by the calls that started them and are not answered yet.
     references: Vec<(String, Reference)>,
+    /// What happened meanwhile and stands behind it.
+    behind: Vec<Step>,
 }
 
 impl AgentStep {
@@ -35,13 +37,22 @@ impl AgentStep {
         step.reasoning_content = reasoning;
         step.tool_calls = calls;
         step.extra = StepExtra { message_id, stop_reason, left_out_blocks: left_out, ..step.extra };
-        AgentStep { step, tokens: TokenCounts::default(), counted: false, references: Vec::new() }
+        AgentStep::of(step)
     }
 
     /// Begins with an action that nobody announced.
     pub(super) fn silent(event: &Event) -> Self {
-        let step = blank(event, Source::Agent, String::new());
-        AgentStep { step, tokens: TokenCounts::default(), counted: false, references: Vec::new() }
+        AgentStep::of(blank(event, Source::Agent, String::new()))
+    }
+
+    fn of(step: Step) -> Self {
+        AgentStep {
+            step,
+            tokens: TokenCounts::default(),
+            counted: false,
+            references: Vec::new(),
+            behind: Vec::new(),
+        }
     }
 
     /// Begins with an action of the workflow itself, which no model decided on.
@@ -85,14 +96,22 @@ impl AgentStep {
         self.step.tool_calls.iter().any(|call| call.tool_call_id == call_id)
     }
 
+    /// Tells whether it made this call and a `tool.call` told so: another one is another call.
+    pub(super) fn is_told_call(&self, call_id: &str) -> bool {
+        let mut calls = self.step.tool_calls.iter();
+        calls.any(|call| call.tool_call_id == call_id && call.extra.is_some())
+    }
+
     /// Tells whether a further call belongs into a step of its own, for this one would never end.
     pub(super) fn is_full(&self) -> bool {
-        let calls = &self.step.tool_calls;
-        let asked: usize = calls.iter().map(|call| call.arguments.as_str().len()).sum();
-        let results = self.step.observation.iter().flat_map(|seen| &seen.results);
-        let told: usize =
-            results.filter_map(|result| result.content.as_ref()).map(String::len).sum();
-        calls.len() >= MOST_CALLS || asked + told >= MOST_BYTES
+        let behind: usize = self.behind.iter().map(Step::weight).sum();
+        self.step.tool_calls.len() + self.behind.len() >= MOST_CALLS
+            || self.step.weight() + behind >= MOST_BYTES
+    }
+
+    /// Takes a step that stands behind this one, as it happened later.
+    pub(super) fn put_behind(&mut self, step: Step) {
+        self.behind.push(step);
     }
 
     /// Tells whether it knows what came of this call.
@@ -136,8 +155,8 @@ impl AgentStep {
         self.counted = true;
     }
 
-    /// Returns the step.
-    pub(super) fn end(mut self) -> Step {
+    /// Returns the step, and those behind it.
+    pub(super) fn end(mut self) -> impl Iterator<Item = Step> {
         for (call_id, reference) in std::mem::take(&mut self.references) {
             self.answer(wire::Result {
                 source_call_id: Some(call_id),
@@ -148,7 +167,7 @@ impl AgentStep {
         if !self.tokens.is_empty() {
             self.step.metrics = Some(content::metrics(&self.tokens));
         }
-        self.step
+        std::iter::once(self.step).chain(self.behind)
     }
 }
 

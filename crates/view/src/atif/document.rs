@@ -1,8 +1,10 @@
 //! The text of a document: its head, its steps one by one, and its tail.
 
+use quipu_event::payload::TokenCounts;
 use serde::Serialize;
 
 use super::ATIF_VERSION;
+use super::queue::Queue;
 use super::wire::{Source, Step, StepExtra, Tail};
 use crate::files::Shelf;
 
@@ -12,12 +14,13 @@ pub(super) struct Document {
     path: String,
     id: String,
     steps: u64,
+    queue: Queue,
 }
 
 impl Document {
     /// Begins the document `id` at `path`.
     pub(super) fn new(path: String, id: String) -> Self {
-        Document { path, id, steps: 0 }
+        Document { path, id, ..Document::default() }
     }
 
     /// Returns how many steps it has.
@@ -30,8 +33,31 @@ impl Document {
         self.id.split('/').next().unwrap_or_default()
     }
 
-    /// Writes the next step.
-    pub(super) fn put(&mut self, mut step: Step, shelf: &mut dyn Shelf) {
+    /// Takes the next step.
+    pub(super) fn put(&mut self, step: Step, shelf: &mut dyn Shelf) {
+        self.queue.push(step);
+        self.write_ready(shelf);
+    }
+
+    /// Gives tokens to the step of a message; answers whether that was still to be had.
+    pub(super) fn count(
+        &mut self,
+        message_id: &str,
+        tokens: &TokenCounts,
+        shelf: &mut dyn Shelf,
+    ) -> bool {
+        let is_counted = self.queue.count(message_id, tokens);
+        self.write_ready(shelf);
+        is_counted
+    }
+
+    fn write_ready(&mut self, shelf: &mut dyn Shelf) {
+        while let Some(step) = self.queue.next_ready() {
+            self.write(step, shelf);
+        }
+    }
+
+    fn write(&mut self, mut step: Step, shelf: &mut dyn Shelf) {
         let before = if self.steps == 0 {
             let id = json(&self.id);
             format!("{{\"schema_version\":\"{ATIF_VERSION}\",\"trajectory_id\":{id},\"steps\":[\n")
@@ -43,8 +69,16 @@ impl Document {
         shelf.append(&self.path, (before + &json(&step)).as_bytes());
     }
 
+    /// Writes all steps that were taken.
+    pub(super) fn write_all(&mut self, shelf: &mut dyn Shelf) {
+        while let Some(step) = self.queue.next_anyhow() {
+            self.write(step, shelf);
+        }
+        self.have_a_step(shelf);
+    }
+
     /// Says that nothing was said, if so: a document has at least one step.
-    pub(super) fn have_a_step(&mut self, shelf: &mut dyn Shelf) {
+    fn have_a_step(&mut self, shelf: &mut dyn Shelf) {
         if self.steps > 0 {
             return;
         }
@@ -61,7 +95,7 @@ impl Document {
             llm_call_count: None,
             extra: StepExtra::default(),
         };
-        self.put(step, shelf);
+        self.write(step, shelf);
     }
 
     /// Writes what stands behind the steps.

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use quipu_event::payload::{Message, TokenCounts, ToolCall, ToolResult, Usage};
+use quipu_event::payload::{Message, TokenCounts, ToolCall, ToolResult, Usage, UsageScope};
 use quipu_event::{Event, StepPath};
 
 use super::Place;
@@ -13,11 +13,13 @@ use super::agent_step::{AgentStep, blank, observation, observed};
 use super::content::{self, spoken};
 use super::document::Document;
 use super::identity::Identity;
-use super::wire::{self, FinalMetrics, ResultExtra, Source};
+use super::wire::{self, FinalMetrics, ResultExtra, Source, Step};
 use crate::files::Shelf;
 
 /// So many agents may be in the middle of a step; the others' steps are written as they are.
 const SIDE_BY_SIDE: usize = 1024;
+/// Tokens of so many messages are kept until these are said.
+const MOST_EARLY: usize = 64;
 
 /// One document in the making.
 #[derive(Debug, Default)]
@@ -29,6 +31,10 @@ pub(super) struct Trajectory {
     pub(super) speaking: BTreeMap<StepPath, AgentStep>,
     /// Commands and called runs under way, by where.
     pub(super) acting: BTreeMap<StepPath, AgentStep>,
+    /// Tokens of messages that have not been said yet, by their names.
+    early: BTreeMap<String, TokenCounts>,
+    /// How often the tokens of a message came when its step was written.
+    late: u64,
 }
 
 impl Trajectory {
@@ -97,13 +103,19 @@ impl Trajectory {
         if self.speaking.len() >= SIDE_BY_SIDE {
             self.flush_all(shelf);
         }
-        self.speaking.insert(event.path.clone(), AgentStep::said(event, message));
+        let tokens = message.message_id.as_ref().and_then(|id| self.early.remove(id));
+        let mut step = AgentStep::said(event, message);
+        tokens.iter().for_each(|tokens| step.count(tokens));
+        self.speaking.insert(event.path.clone(), step);
     }
 
     /// Takes a call.
     pub(super) fn call(&mut self, event: &Event, call: ToolCall, shelf: &mut dyn Shelf) {
         let begun = self.speaking.get(&event.path);
-        if begun.is_some_and(|step| step.is_full() && !step.has_call(&call.call_id)) {
+        let belongs_elsewhere = |step: &AgentStep| {
+            step.is_told_call(&call.call_id) || (step.is_full() && !step.has_call(&call.call_id))
+        };
+        if begun.is_some_and(belongs_elsewhere) {
             self.flush(&event.path, shelf);
         }
         let step = self.speaking.entry(event.path.clone());
@@ -119,20 +131,38 @@ impl Trajectory {
             _ => {
                 let mut step = blank(event, Source::System, format!("{} answers.", result.name));
                 step.observation = observation(observed(event, result, false));
-                self.document.put(step, shelf);
+                self.put_after(&event.path, step, shelf);
             }
         }
     }
 
     /// Takes tokens: those of the last words of the agent, or of something larger.
-    pub(super) fn count(&mut self, event: &Event, usage: &Usage) {
+    pub(super) fn count(&mut self, event: &Event, usage: &Usage, shelf: &mut dyn Shelf) {
         let tokens = usage.tokens();
         self.totals.add(&tokens);
-        let of_message = usage.scope.as_ref().is_none_or(|scope| scope.as_str() == "message");
-        let step = self.speaking.get_mut(&event.path).filter(|_| of_message);
-        if let Some(step) = step.filter(|step| step.is_counted_by(usage.message_id.as_deref())) {
-            step.count(&tokens);
+        if usage.scope.as_ref().is_some_and(|scope| *scope != UsageScope::Message) {
+            return;
         }
+        let step = self.speaking.get_mut(&event.path);
+        if let Some(step) = step.filter(|step| step.is_counted_by(usage.message_id.as_deref())) {
+            return step.count(&tokens);
+        }
+        let Some(message_id) = &usage.message_id else { return };
+        if self.document.count(message_id, &tokens, shelf) {
+            return;
+        }
+        let again = self.early.insert(message_id.clone(), tokens);
+        let forgotten = again.or_else(|| self.early_beyond().map(|(_, tokens)| tokens));
+        self.late += u64::from(forgotten.is_some());
+    }
+
+    fn early_beyond(&mut self) -> Option<(String, TokenCounts)> {
+        if self.early.len() > MOST_EARLY { self.early.pop_first() } else { None }
+    }
+
+    /// Returns how many `usage` events of messages gave no step its tokens.
+    pub(super) fn uncounted(&self) -> u64 {
+        self.late + self.early.len() as u64
     }
 
     /// Takes a fact that is neither the user's nor the agent's.
@@ -145,7 +175,7 @@ impl Trajectory {
     ) {
         let mut step = blank(event, Source::System, text);
         step.extra.subtype = subtype.map(str::to_owned);
-        self.document.put(step, shelf);
+        self.put_after(&event.path, step, shelf);
     }
 
     /// Writes every step that is still in the making.
@@ -153,7 +183,7 @@ impl Trajectory {
         let (speaking, acting) =
             (std::mem::take(&mut self.speaking), std::mem::take(&mut self.acting));
         for step in speaking.into_values().chain(acting.into_values()) {
-            self.document.put(step.end(), shelf);
+            self.put_all(step, shelf);
         }
     }
 
@@ -166,7 +196,7 @@ impl Trajectory {
         shelf: &mut dyn Shelf,
     ) {
         self.flush_all(shelf);
-        self.document.have_a_step(shelf);
+        self.document.write_all(shelf);
         let run_id = self.document.run_id().to_owned();
         let tail = wire::Tail {
             session_id: identity.session_id().unwrap_or(&run_id),
@@ -187,7 +217,22 @@ impl Trajectory {
     /// Writes the step in the making at `path`.
     pub(super) fn flush(&mut self, path: &StepPath, shelf: &mut dyn Shelf) {
         if let Some(step) = self.speaking.remove(path) {
-            self.document.put(step.end(), shelf);
+            self.put_all(step, shelf);
         }
+    }
+
+    /// Writes a step that is not the agent's: behind what the agent does there, if anything.
+    pub(super) fn put_after(&mut self, path: &StepPath, step: Step, shelf: &mut dyn Shelf) {
+        match self.speaking.get_mut(path) {
+            Some(open) if !open.is_full() => open.put_behind(step),
+            _ => {
+                self.flush(path, shelf);
+                self.document.put(step, shelf);
+            }
+        }
+    }
+
+    pub(super) fn put_all(&mut self, ended: AgentStep, shelf: &mut dyn Shelf) {
+        ended.end().for_each(|step| self.document.put(step, shelf));
     }
 }

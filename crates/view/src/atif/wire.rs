@@ -35,6 +35,17 @@ pub(super) struct Step {
     pub(super) extra: StepExtra,
 }
 
+impl Step {
+    /// Returns about how many bytes it has.
+    pub(super) fn weight(&self) -> usize {
+        let asked = self.tool_calls.iter().map(|call| call.arguments.as_str().len());
+        let results = self.observation.iter().flat_map(|seen| &seen.results);
+        let told = results.filter_map(|result| result.content.as_ref()).map(String::len);
+        let reasoning = self.reasoning_content.as_ref().map_or(0, String::len);
+        self.message.len() + reasoning + asked.sum::<usize>() + told.sum::<usize>()
+    }
+}
+
 /// What a step says of where it comes from.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct StepExtra {

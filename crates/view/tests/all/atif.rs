@@ -61,12 +61,12 @@ fn a_session_is_a_trajectory_with_its_subagent_beside_it() {
     let main = read(&tree, "run.atif.json");
     let steps = main["steps"].as_array().unwrap();
     let sources: Vec<_> = steps.iter().map(|step| step["source"].as_str().unwrap()).collect();
-    assert_eq!(sources, ["system", "user", "system", "agent", "agent"]);
+    assert_eq!(sources, ["system", "user", "agent", "system", "agent"]);
     let reference = json!({
         "trajectory_id": "run/subagent:x y", "trajectory_path": "run.x_20y.atif.json"
     });
-    assert_eq!(steps[2]["observation"]["results"][0]["subagent_trajectory_ref"][0], reference);
-    let said = &steps[3];
+    assert_eq!(steps[3]["observation"]["results"][0]["subagent_trajectory_ref"][0], reference);
+    let said = &steps[2];
     assert_eq!(said["message"], "Looking.");
     assert_eq!(said["reasoning_content"], "Where?");
     assert_eq!(said["model_name"], "claude-x");
@@ -109,6 +109,139 @@ fn a_call_that_starts_a_subagent_refers_to_its_trajectory() {
         check(&main);
         check(&read(&tree, "run.x.atif.json"));
     }
+}
+
+fn steps_of(lines: &str, path: &str) -> Vec<Value> {
+    let document = read(&fold(AtifView::new(), &events(lines)), path);
+    check(&document);
+    document["steps"].as_array().unwrap().clone()
+}
+
+#[test]
+fn what_happens_while_an_agent_is_at_work_stands_behind_what_it_said() {
+    let said =
+        r#"{"type":"message.assistant","payload":{"blocks":[{"type":"text","text":"I look."}]}}"#;
+    let call = r#"{"type":"tool.call","payload":{"name":"Read","call_id":"t1","input":{}}}"#;
+    let answer = r#"{"type":"tool.result","payload":{"name":"Read","call_id":"t1","output":"a"}}"#;
+    for between in [
+        r#"{"type":"error","payload":{"code":"E5","message":"the service failed"}}"#,
+        r#"{"type":"system","payload":{"subtype":"note","title":"N"}}"#,
+        r#"{"type":"system","payload":{"subtype":"compaction"}}"#,
+        r#"{"type":"tool.result","payload":{"name":"Grep","call_id":"t0","output":"late"}}"#,
+        r#"{"type":"message.assistant","source":"subagent:x","payload":{"blocks":[]}}"#,
+    ] {
+        let steps = steps_of(&[said, call, between, answer, said].join("\n"), "run.atif.json");
+        let order: Vec<_> = steps.iter().map(|step| step["extra"]["seq"].as_u64()).collect();
+        assert_eq!(order, [Some(1), Some(3), Some(5)], "{between}");
+        let result = &steps[0]["observation"]["results"][0];
+        assert_eq!(result["content"], "a", "the call is still answered in its own step");
+    }
+}
+
+#[test]
+fn what_happens_while_an_agent_is_at_work_does_not_wait_without_end() {
+    let note = "{\"type\":\"system\",\"payload\":{\"subtype\":\"note\",\"title\":\"N\"}}\n";
+    let said = "{\"type\":\"message.assistant\",\"payload\":{\"blocks\":[]}}\n";
+    let mut view = AtifView::new();
+    let mut tree = FileTree::default();
+    let lines = [said, &note.repeat(600)].concat();
+    events(&lines).iter().for_each(|event| view.add(event, &mut tree));
+    assert!(tree.text("run.atif.json").is_some_and(|text| text.matches("note").count() >= 256));
+}
+
+#[test]
+fn what_is_noted_of_a_subagent_stands_in_its_trajectory() {
+    let lines = r#"
+        {"type":"message.assistant","source":"subagent:x","payload":{"blocks":[{"type":"text","text":"I help."}]}}
+        {"type":"system","source":"subagent:x","payload":{"subtype":"compaction","summary":"All that was."}}
+        {"type":"system","source":"subagent:x","payload":{"subtype":"note","title":"Mine"}}
+    "#;
+    let messages = |path: &str| {
+        let steps = steps_of(lines, path).into_iter();
+        steps.map(|step| step["message"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(messages("run.x.atif.json"), ["I help.", "All that was.", "Mine"]);
+    assert_eq!(messages("run.atif.json"), ["Subagent x begins."]);
+}
+
+#[test]
+fn a_second_call_of_the_same_id_is_a_call_of_its_own() {
+    let steps = steps_of(
+        r#"
+        {"type":"message.assistant","payload":{"blocks":[{"type":"tool_use","tool_name":"Bash","tool_id":"c","tool_input":{"n":1}}]}}
+        {"type":"tool.call","payload":{"name":"Bash","call_id":"c","input":{"n":1}}}
+        {"type":"tool.result","payload":{"name":"Bash","call_id":"c","output":"one"}}
+        {"type":"tool.call","payload":{"name":"Bash","call_id":"c","input":{"n":2}}}
+        {"type":"tool.result","payload":{"name":"Bash","call_id":"c","output":"two"}}
+    "#,
+        "run.atif.json",
+    );
+    let calls: Vec<_> = steps
+        .iter()
+        .map(|step| {
+            let calls = step["tool_calls"].as_array().unwrap();
+            let results = step["observation"]["results"].as_array().unwrap();
+            assert_eq!((calls.len(), results.len()), (1, 1), "{step}");
+            (calls[0]["arguments"]["n"].clone(), results[0]["content"].clone())
+        })
+        .collect();
+    assert_eq!(calls, [(json!(1), json!("one")), (json!(2), json!("two"))]);
+}
+
+#[test]
+fn tokens_find_the_step_of_their_message_whenever_they_come() {
+    let said = |id: u64| {
+        format!(r#"{{"type":"message.assistant","payload":{{"message_id":"m{id}","blocks":[]}}}}"#)
+    };
+    let used = |id: u64| {
+        format!(
+            r#"{{"type":"usage","payload":{{"scope":"message","message_id":"m{id}","output_tokens":{id}}}}}"#
+        )
+    };
+    let all = |make: &dyn Fn(u64) -> String, count: u64| (1..=count).map(make).collect::<Vec<_>>();
+    for (lines, count, lost) in [
+        ([all(&said, 8), all(&used, 8)].concat(), 8, 0),
+        ([all(&used, 8), all(&said, 8)].concat(), 8, 0),
+        // They are not waited for without end, and what is lost is told.
+        ([all(&said, 100), all(&used, 100)].concat(), 65, 35),
+        ([all(&used, 100), all(&said, 100)].concat(), 64, 36),
+        ([all(&used, 3), all(&used, 3), all(&said, 3)].concat(), 3, 3),
+    ] {
+        let mut view = AtifView::new();
+        let mut tree = FileTree::default();
+        events(&lines.join("\n")).iter().for_each(|event| view.add(event, &mut tree));
+        view.finish(&mut tree);
+        let document = read(&tree, "run.atif.json");
+        check(&document);
+        let counted = document["steps"].as_array().unwrap().iter().filter(|step| {
+            let tokens = step["metrics"]["completion_tokens"].as_u64();
+            let named = tokens.map(|tokens| format!("m{tokens}").into());
+            assert!(
+                named.is_none_or(|named: Value| step["extra"]["message_id"] == named),
+                "{step}"
+            );
+            tokens.is_some()
+        });
+        assert_eq!((counted.count(), view.losses().total()), (count, lost), "{lines:?}");
+    }
+}
+
+#[test]
+fn a_cost_that_a_session_names_at_its_end_is_that_of_the_trajectory() {
+    let lines = r#"
+        {"type":"run.started","payload":{"name":"s","kind":"session"}}
+        {"type":"usage","payload":{"scope":"session","output_tokens":5}}
+        {"type":"run.completed","payload":{"name":"s","kind":"session","status":"succeeded","result":{"cost_usd":0.5}}}
+    "#;
+    let cost = |lines: &str| {
+        let document = read(&fold(AtifView::new(), &events(lines)), "run.atif.json");
+        document["final_metrics"].get("total_cost_usd").and_then(Value::as_f64)
+    };
+    assert_eq!(cost(lines), Some(0.5));
+    // Where usage tells a cost, the end repeats it; the result of a workflow is its author's.
+    assert_eq!(cost(&lines.replace(":5}", ":5,\"cost_usd\":0.25}")), Some(0.25));
+    assert_eq!(cost(&lines.replace("\"session\",\"status", "\"workflow\",\"status")), Some(0.5));
+    assert_eq!(cost(&lines.replace("\"kind\":\"session\"", "\"kind\":\"workflow\"")), None);
 }
 
 #[test]
@@ -156,9 +289,9 @@ fn the_strict_reader_refuses_what_the_specification_refuses() {
         ("/steps", json!([])),
         ("/steps/0/step_id", json!(2)),
         ("/steps/0/source", json!("robot")),
-        ("/steps/3/source", json!("user")),
-        ("/steps/3/tool_calls/0/arguments", json!([])),
-        ("/steps/3/observation/results/0/source_call_id", json!("t9")),
+        ("/steps/2/source", json!("user")),
+        ("/steps/2/tool_calls/0/arguments", json!([])),
+        ("/steps/2/observation/results/0/source_call_id", json!("t9")),
     ];
     for (place, value) in spoilt {
         let mut document = sound.clone();
