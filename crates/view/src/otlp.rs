@@ -14,7 +14,7 @@ mod names;
 mod notes;
 mod wire;
 
-use quipu_event::{Event, Kind, RunId};
+use quipu_event::{Event, RunId};
 
 use crate::files::{FileView, Losses, Shelf};
 use crate::spans::{Key, Span, Spans, Told, Work};
@@ -116,7 +116,7 @@ impl FileView for OtlpView {
             self.tell(told, Some(event), shelf);
         }
         self.conversations.end(event);
-        if event.kind == Kind::MessageUser && self.content == SpokenContent::Carried {
+        if self.content == SpokenContent::Carried {
             self.heard.take(event);
         }
     }

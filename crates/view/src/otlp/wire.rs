@@ -154,6 +154,18 @@ pub(super) enum Part {
     },
 }
 
+impl Part {
+    /// Tells whether both are answers to one call.
+    pub(super) fn answers_same_call(&self, other: &Part) -> bool {
+        match (self, other) {
+            (Part::ToolCallResponse { id, .. }, Part::ToolCallResponse { id: other, .. }) => {
+                id == other
+            }
+            _ => false,
+        }
+    }
+}
+
 fn is_zero(number: &u32) -> bool {
     *number == 0
 }

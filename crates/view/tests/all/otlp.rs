@@ -122,6 +122,47 @@ fn what_was_said_is_carried_only_if_asked_for() {
 }
 
 #[test]
+fn what_tools_answered_is_a_part_of_what_the_next_reply_was_given() {
+    let said = r#"{"type":"message.assistant","payload":{"model":"m","blocks":[]}}"#;
+    let call = r#"{"type":"tool.call","payload":{"name":"Read","call_id":"t1"}}"#;
+    let answer = r#"{"type":"tool.result","payload":{"name":"Read","call_id":"t1","output":"a"}}"#;
+    let again = r#"{"type":"message.user","payload":{"blocks":[{"type":"tool_result","tool_id":"t1","tool_content":"a"}]}}"#;
+    let failed = r#"{"type":"tool.result","payload":{"name":"Read","call_id":"t1","error":"no"}}"#;
+    let given = |response: &str| {
+        json!([{"role": "tool", "parts": [
+            {"type": "tool_call_response", "id": "t1", "response": response}]}])
+    };
+    for (lines, response) in [
+        (vec![said, call, answer, said], "a"),
+        (vec![said, call, answer, again, said], "a"),
+        (vec![said, call, again, answer, said], "a"),
+        (vec![said, call, failed, said], "no"),
+    ] {
+        let tree = fold(view("run", SpokenContent::Carried), &events(&lines.join("\n")));
+        let spans = spans(&tree, "run");
+        let mut replies: Vec<_> = spans.iter().filter(|span| span["name"] == "chat m").collect();
+        replies.sort_by_key(|span| span["endTimeUnixNano"].to_string());
+        let input = |at: usize| {
+            let text = attribute(replies[at], "gen_ai.input.messages")["stringValue"].as_str();
+            text.map(|text| serde_json::from_str::<Value>(text).expect("messages are JSON"))
+        };
+        assert_eq!((input(0), input(1)), (None, Some(given(response))), "{lines:?}");
+    }
+}
+
+#[test]
+fn a_cost_that_a_session_names_at_its_end_is_that_of_the_run() {
+    let lines = r#"
+        {"type":"run.started","payload":{"name":"s","kind":"session","agent":{"provider":"p"}}}
+        {"type":"usage","payload":{"scope":"session","output_tokens":5}}
+        {"type":"run.completed","payload":{"name":"s","status":"succeeded","result":{"cost_usd":0.5}}}
+    "#;
+    let spans = spans(&fold(view("run", SpokenContent::LeftOut), &events(lines)), "run");
+    let run = named(&spans, "invoke_agent p");
+    assert_eq!(attribute(run, "quipu.usage.cost_usd")["doubleValue"], 0.5);
+}
+
+#[test]
 fn ids_of_spans_follow_from_the_ids_of_runs_alone() {
     let caller = spans(&fold(view("run", SpokenContent::LeftOut), &events(RUN)), "run");
     let lines = r#"{"type":"run.started","run_id":"kid","parent_run_id":"run","payload":{"name":"k","kind":"workflow"}}"#;
