@@ -8,6 +8,8 @@ mod arguments;
 mod tracks;
 mod wire;
 
+use std::collections::BTreeMap;
+
 use quipu_event::payload::TokenCounts;
 use quipu_event::{Event, Payload, RunId};
 
@@ -27,7 +29,8 @@ pub struct ChromeTraceView {
     elements: u64,
     spans: Spans,
     tracks: Tracks,
-    tokens: TokenCounts,
+    /// What was used so far, by who: the time of each goes on, that of all together does not.
+    used: BTreeMap<Option<Box<str>>, TokenCounts>,
     losses: Losses,
 }
 
@@ -81,7 +84,7 @@ impl ChromeTraceView {
         }
     }
 
-    /// Shows the tokens and the cost so far as counters.
+    /// Shows the tokens and the cost so far as counters, one for each who uses them.
     fn count(&mut self, event: &Event, shelf: &mut dyn Shelf) {
         let Payload::Usage(usage) = read(event).payload else { return };
         let tokens = usage.tokens();
@@ -89,14 +92,30 @@ impl ChromeTraceView {
             self.losses.leave_out(event);
             return;
         }
-        self.tokens.add(&tokens);
-        let ts = Some(event.timestamp.as_micros());
-        let counter = Element { ts, ..self.element('C', "tokens", Args::tokens(&self.tokens)) };
-        self.put(&counter, shelf);
-        if let Some(cost) = self.tokens.cost_usd.filter(|_| tokens.cost_usd.is_some()) {
-            let args = Args::real("usd", cost);
-            self.put(&Element { ts, ..self.element('C', "cost", args) }, shelf);
+        let used = self.used.entry(event.source.clone()).or_default();
+        used.add(&tokens);
+        let used = *used;
+        let ts = self.spans.clock(&event.source);
+        let args = Args::tokens(&used);
+        if !args.is_empty() {
+            let name = counter_name("tokens", event.source.as_deref());
+            self.put(&Element { ts, ..self.element('C', &name, args) }, shelf);
         }
+        if let Some(cost) = used.cost_usd.filter(|_| tokens.cost_usd.is_some()) {
+            self.count_cost(cost, ts, event.source.as_deref(), shelf);
+        }
+    }
+
+    fn count_cost(
+        &mut self,
+        usd: f64,
+        ts: Option<i64>,
+        source: Option<&str>,
+        shelf: &mut dyn Shelf,
+    ) {
+        let name = counter_name("cost", source);
+        let args = Args::real("usd", usd);
+        self.put(&Element { ts, ..self.element('C', &name, args) }, shelf);
     }
 
     fn element<'a>(&self, phase: char, name: &'a str, args: Args) -> Element<'a> {
@@ -129,6 +148,9 @@ impl FileView for ChromeTraceView {
     }
 
     fn finish(&mut self, shelf: &mut dyn Shelf) {
+        if let Some(cost) = self.spans.untold_cost() {
+            self.count_cost(cost, self.spans.clock(&None), None, shelf);
+        }
         for told in self.spans.finish() {
             self.tell(told, None, shelf);
         }
@@ -142,6 +164,10 @@ impl FileView for ChromeTraceView {
     fn losses(&self) -> &Losses {
         &self.losses
     }
+}
+
+fn counter_name(what: &str, source: Option<&str>) -> String {
+    source.map_or_else(|| what.to_owned(), |source| format!("{what} {source}"))
 }
 
 fn path(run_id: &RunId) -> String {

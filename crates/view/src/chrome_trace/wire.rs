@@ -59,6 +59,11 @@ impl Args {
         args
     }
 
+    /// Tells whether nothing is known.
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Adds a text, or the beginning of a long one.
     pub(super) fn text(&mut self, key: &str, text: Option<&str>) {
         let Some(text) = text else { return };

@@ -80,6 +80,49 @@ fn a_span_whose_end_never_came_is_closed_and_says_so() {
     }
 }
 
+#[test]
+fn counters_of_what_was_used_never_fall() {
+    // The file of a subagent may be read when its caller's is over.
+    let lines = r#"
+        {"type":"run.started","timestamp":"2026-01-01T00:00:00Z","payload":{"name":"s","kind":"session"}}
+        {"type":"usage","timestamp":"2026-01-01T00:00:01Z","payload":{"input_tokens":1000,"cost_usd":0.5}}
+        {"type":"usage","timestamp":"2026-01-01T00:00:09Z","payload":{"input_tokens":2000,"cost_usd":0.5}}
+        {"type":"usage","timestamp":"2026-01-01T00:00:04Z","source":"subagent:x","payload":{"input_tokens":10,"cost_usd":0.25}}
+        {"type":"usage","timestamp":"2026-01-01T00:00:05Z","source":"subagent:x","payload":{"input_tokens":20}}
+    "#;
+    let elements = elements(&fold(ChromeTraceView::new(), &events(lines)));
+    let series = |name: &str, key: &str| {
+        let mut points: Vec<_> = elements
+            .iter()
+            .filter(|element| element["ph"] == "C" && element["name"] == name)
+            .map(|element| {
+                (element["ts"].as_i64().unwrap(), element["args"][key].as_f64().unwrap())
+            })
+            .collect();
+        points.sort_by_key(|(time, _)| *time);
+        points.into_iter().map(|(_, value)| value).collect::<Vec<_>>()
+    };
+    assert_eq!(series("tokens", "input_tokens"), [1000.0, 3000.0]);
+    assert_eq!(series("tokens subagent:x", "input_tokens"), [10.0, 30.0]);
+    assert_eq!(series("cost", "usd"), [0.5, 1.0]);
+    assert_eq!(series("cost subagent:x", "usd"), [0.25]);
+}
+
+#[test]
+fn a_cost_that_a_session_names_at_its_end_is_counted_there() {
+    let lines = r#"
+        {"type":"run.started","payload":{"name":"s","kind":"session"}}
+        {"type":"usage","payload":{"output_tokens":5}}
+        {"type":"run.completed","payload":{"name":"s","status":"succeeded","result":{"cost_usd":0.5}}}
+    "#;
+    let elements = elements(&fold(ChromeTraceView::new(), &events(lines)));
+    let cost = elements.iter().find(|element| element["name"] == "cost").unwrap();
+    let run = elements.iter().find(|element| element["ph"] == "X").unwrap();
+    let end = run["ts"].as_i64().unwrap() + run["dur"].as_i64().unwrap();
+    assert_eq!((&cost["args"]["usd"], cost["ts"].as_i64()), (&Value::from(0.5), Some(end)));
+    assert_eq!(run["args"]["cost_usd"], 0.5);
+}
+
 proptest! {
     #[test]
     fn spans_on_one_track_of_a_trace_nest(run in any_run()) {
