@@ -36,7 +36,8 @@ const RESULT_FACTS: &[(&str, &str)] = &[
 ];
 const CHANGE_FACTS: &[(&str, &str)] =
     &[("linesAdded", "lines_added"), ("linesRemoved", "lines_removed")];
-/// One AI unit is a billion nano units and costs a cent.
+/// One AI unit is a billion nano units and costs a cent: the one figure here that the agent does not
+/// name itself. What it named stands beside it as `nano_aiu`.
 const NANO_AIU_PER_USD: f64 = 1e11;
 
 impl Ending {
