@@ -114,7 +114,7 @@ fn a_call_that_starts_a_subagent_refers_to_its_trajectory() {
 fn steps_of(lines: &str, path: &str) -> Vec<Value> {
     let document = read(&fold(AtifView::new(), &events(lines)), path);
     check(&document);
-    document["steps"].as_array().unwrap().clone()
+    document["steps"].as_array().expect("steps are a list").clone()
 }
 
 #[test]
