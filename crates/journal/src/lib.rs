@@ -143,6 +143,7 @@ mod lines;
 mod lock;
 mod mask;
 mod notes;
+mod open;
 mod page;
 mod reader;
 mod recorder;

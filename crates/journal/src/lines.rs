@@ -5,6 +5,9 @@
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
+use std::path::Path;
+
+use crate::open::open;
 
 /// How much is read at a time. Small enough to stay in a core's own cache.
 const CHUNK: usize = 256 * 1024;
@@ -58,6 +61,12 @@ impl Lines {
     /// Walks `file` from `offset`, which must be where a line begins.
     pub fn new(file: File, offset: u64) -> Self {
         Lines { file, buffer: Vec::new(), offset, start: 0, filled: 0, searched: 0 }
+    }
+
+    /// Walks the file at `path` from `offset`. Fails when there is anything but a file, rather than
+    /// wait for the other end of a pipe.
+    pub fn open(path: &Path, offset: u64) -> io::Result<Self> {
+        Ok(Lines::new(open(path)?, offset))
     }
 
     /// Returns where the next line begins.

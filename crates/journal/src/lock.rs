@@ -11,6 +11,8 @@ use std::path::Path;
 use std::thread::sleep;
 use std::time::Duration;
 
+use crate::open::open;
+
 /// How often the system's table of locks is read before a holder counts as unnamed.
 const LOOKS_AT_THE_TABLE: usize = 10;
 
@@ -57,7 +59,7 @@ pub(crate) fn take(file: &File) -> io::Result<Result<(), Holder>> {
 
 /// Returns who writes the transcript at `path` now, if anybody does.
 pub fn writer_of(path: &Path) -> io::Result<Option<Holder>> {
-    let file = File::open(path)?;
+    let file = open(path)?;
     match file.try_lock_shared() {
         Ok(()) => Ok(None),
         Err(TryLockError::WouldBlock) => Ok(Some(holder_of(&file))),

@@ -233,8 +233,13 @@ fn decode(line: &Line<'_>) -> Result<Event, Found> {
     Err(Found { offset: line.offset, len, what })
 }
 
-pub(crate) fn open(path: &Path) -> Result<File, ReadError> {
-    File::open(path).map_err(|source| io_error(path, source))
+fn open(path: &Path) -> Result<File, ReadError> {
+    crate::open::open(path).map_err(|source| io_error(path, source))
+}
+
+/// Says what is wrong in a text of one line: of the place, only the byte is news.
+pub(crate) fn byte_for_column(error: &serde_json::Error) -> String {
+    error.to_string().replace(" at line 1 column ", " at byte ")
 }
 
 pub(crate) fn io_error(path: &Path, source: io::Error) -> ReadError {

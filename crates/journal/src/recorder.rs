@@ -21,6 +21,7 @@ use crate::fanout::{DEFAULT_BUFFER, SubscriberStats, Subscription};
 use crate::layout::{FILE_MODE, Layout, narrow};
 use crate::lock;
 use crate::mask::{Mask, apply};
+use crate::open::must_be_a_file;
 use crate::recovery::{self, Recovery, Remains};
 use crate::replay::Replay;
 use crate::sink::{BUFFER_KEPT, DiskSink, Position};

@@ -11,14 +11,14 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use quipu_event::payload::System;
-use quipu_event::{Event, Json, Kind, RunId, decode_line};
-use rustix::fs::{Mode, OFlags};
+use quipu_event::{Event, Json, Kind, RunId, decode_line, peek};
 
 use crate::error::ReadError;
 use crate::layout::Layout;
 use crate::lines::{LineEnd, Lines, LinesBackward};
 use crate::lock::{Holder, writer_of};
 use crate::notes::is_note;
+use crate::open::open_in;
 use crate::reader::io_error;
 
 /// How much of a head and of a tail is read at once. Most first and last lines fit, and small
@@ -156,12 +156,9 @@ fn look_in(layout: &Layout, dir: &File, run: &RunId) -> Result<RunListing, ReadE
     let path = layout.transcript(run);
     let failed = |source: io::Error| io_error(&path, source);
     let name = path.file_name().unwrap_or_default();
-    let flags = OFlags::RDONLY | OFlags::CLOEXEC;
-    let file = rustix::fs::openat(dir, name, flags, Mode::empty()).map_err(io::Error::from);
-    let Ends { first, last: Last { event: last, seq: last_seq }, bytes } =
-        file.and_then(|file| read_ends(file.into())).map_err(failed)?;
-    let ended = matches!(&last, Some(last) if last.kind == Kind::RunCompleted);
-    let state = if ended {
+    let Ends { first, last: Last { event: last, seq: last_seq, .. }, bytes } =
+        open_in(dir, name).and_then(read_ends).map_err(failed)?;
+    let state = if last.as_ref().is_some_and(|last| last.kind == Kind::RunCompleted) {
         RunState::Ended
     } else {
         match writer_of(&path).map_err(failed)? {

@@ -3,7 +3,6 @@
 //! An event that is encoded anew need not be the line it was read from: other writers date and
 //! space theirs differently. So the lines are walked a second time, in step with the reader.
 
-use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -19,13 +18,13 @@ impl ExactLines {
     /// Walks the transcript at `path` from `offset`, where a line must begin.
     pub(crate) fn open(path: &Path, offset: u64) -> io::Result<Self> {
         let path = path.to_owned();
-        Ok(ExactLines { lines: Lines::new(File::open(&path)?, offset), path })
+        Ok(ExactLines { lines: Lines::open(&path, offset)?, path })
     }
 
     /// Forgets what was read ahead. In a file that grows, an unfinished line may have been cut off
     /// and another written in its place.
     pub(crate) fn refresh(&mut self) -> io::Result<()> {
-        self.lines = Lines::new(File::open(&self.path)?, self.lines.offset());
+        self.lines = Lines::open(&self.path, self.lines.offset())?;
         Ok(())
     }
 

@@ -69,7 +69,7 @@ impl<'a> Loader<'a> {
         }
         let place = self.places.get(run).and_then(|places| places.get(&seq));
         let Some(&offset) = place else { return Ok(None) };
-        let mut lines = Lines::new(std::fs::File::open(&path).map_err(failed)?, offset);
+        let mut lines = Lines::open(&path, offset).map_err(failed)?;
         let line = lines.next_whole().map_err(failed)?;
         Ok(line.and_then(|line| decode_line(line.bytes).ok()))
     }
@@ -78,7 +78,7 @@ impl<'a> Loader<'a> {
 /// Returns where each event stands. Foreign runs need not be in order, so all lines are asked.
 fn find_lines(path: &Path) -> io::Result<HashMap<u64, u64>> {
     let mut places = HashMap::new();
-    let mut lines = Lines::new(std::fs::File::open(path)?, 0);
+    let mut lines = Lines::open(path, 0)?;
     while let Some(line) = lines.next_whole()? {
         let seq = match peek(line.bytes) {
             Some(seen) => Some(seen.seq),

@@ -3,7 +3,6 @@
 //! A line whose type has no place on a receipt is passed over by a look at its type and never
 //! decoded.
 
-use std::fs::File;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -23,7 +22,7 @@ pub(crate) fn read(
     damage: &mut DamageCount,
 ) -> Result<Option<Receipt>, ReadError> {
     let failed = |source: io::Error| ReadError { path: path.to_owned(), source };
-    let mut lines = Lines::new(File::open(path).map_err(failed)?, 0);
+    let mut lines = Lines::open(path, 0).map_err(failed)?;
     let mut builder = ReceiptBuilder::new(Arc::clone(prices), options);
     let mut has_begun = false;
     let mut is_heard_to_the_end = true;

@@ -3,7 +3,6 @@
 //! A line whose payload no table needs is counted by a look at its type and never decoded.
 
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -98,7 +97,7 @@ impl Gathered {
 
 fn gather_run(path: &Path, by: &[By]) -> Result<Gathered, ReadError> {
     let failed = |source: io::Error| ReadError { path: path.to_owned(), source };
-    let mut lines = Lines::new(File::open(path).map_err(failed)?, 0);
+    let mut lines = Lines::open(path, 0).map_err(failed)?;
     let mut gathered = Gathered { runs: 1, ..Gathered::default() };
     while let Some(line) = lines.next().map_err(failed)? {
         // The last line of a run that goes on may be in the making.
