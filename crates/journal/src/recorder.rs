@@ -176,12 +176,14 @@ impl Recorder {
                     _ => io_error(&path, source),
                 },
             )?;
-        layout.prepare().map_err(|source| io_error(&layout.transcripts(), source))?;
-        narrow(&path, FILE_MODE).map_err(|source| io_error(&path, source))?;
+        let file = must_be_a_file(file).map_err(|source| io_error(&path, source))?;
         take_lock(&file, run, &path)?;
         let tail = recovery::find_tail(&file)
             .map_err(|source| io_error(&path, source))?
             .ok_or_else(|| OpenError::NotATranscript { path: path.clone() })?;
+        // Only what is a transcript is ours to close to others.
+        layout.prepare().map_err(|source| io_error(&layout.transcripts(), source))?;
+        narrow(&path, FILE_MODE).map_err(|source| io_error(&path, source))?;
         let remains = match open {
             Open::IsAborted => recovery::find_remains(&file, tail.end),
             Open::GoesOn => Ok(Remains::default()),

@@ -112,6 +112,21 @@ fn a_storage_that_holds_other_peoples_files_too_keeps_its_mode() {
 }
 
 #[test]
+fn a_file_that_is_no_transcript_is_not_closed_to_others() {
+    let storage = TestStorage::new();
+    storage.record("r", [run_started("x")]);
+    let foreign = storage.dir().join("notes.txt");
+    std::fs::write(&foreign, "not\nmine\n").unwrap();
+    widen(&foreign, 0o644);
+    std::os::unix::fs::symlink(&foreign, storage.path("link")).unwrap();
+    assert!(matches!(storage.reopen("link"), Err(OpenError::NotATranscript { .. })));
+    assert_eq!(
+        (mode(&foreign), std::fs::read(&foreign).unwrap()),
+        (0o644, b"not\nmine\n".to_vec())
+    );
+}
+
+#[test]
 fn a_storage_that_cannot_be_made_is_named() {
     let storage = TestStorage::new();
     let file = storage.dir().join("file");
