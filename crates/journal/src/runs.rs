@@ -24,6 +24,8 @@ use crate::reader::io_error;
 /// How much of a head and of a tail is read at once. Most first and last lines fit, and small
 /// runs fit whole.
 const NEAR: usize = 4 * 1024;
+/// How much of a tail is looked at for an end that late events stand behind.
+const FAR: usize = 64 * 1024;
 /// How many runs a thread looks at before it comes back for more.
 const SHARE: usize = 256;
 
@@ -38,8 +40,8 @@ pub struct RunListing {
     pub bytes: u64,
     /// Its first event, if the first line is one.
     pub first: Option<Box<Event>>,
-    /// The last line that is an event, notes of others and repairs aside: they may come after the
-    /// run's end.
+    /// The event that ended it, or, if it has no end, the last line that is an event, notes of
+    /// others and repairs aside.
     pub last: Option<Box<Event>>,
     /// The number of the last line that is an event, notes included.
     pub last_seq: Option<u64>,
@@ -50,7 +52,8 @@ pub struct RunListing {
 /// Whether a run is still going.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RunState {
-    /// It ended: its last event is `run.completed`, and nothing but notes and repairs follows.
+    /// It ended: there is a `run.completed` with no `run.started` behind it. Late events may follow,
+    /// up to 64 KiB of them. A run whose writer marks neither has ended with its last step.
     Ended,
     /// Somebody writes it now.
     Live(Holder),
@@ -163,10 +166,20 @@ fn look_in(layout: &Layout, dir: &File, run: &RunId) -> Result<RunListing, ReadE
     } else {
         match writer_of(&path).map_err(failed)? {
             Some(holder) => RunState::Live(holder),
+            None if is_closed_unmarked(first.as_deref(), last.as_deref()) => RunState::Ended,
             None => RunState::Interrupted,
         }
     };
     Ok(RunListing { run_id: run.clone(), path, bytes, first, last, last_seq, state })
+}
+
+/// Tells whether a run whose writer marks neither its beginning nor its end, as AWF does, has nothing
+/// open: it ends with the end of a step that is inside no other.
+fn is_closed_unmarked(first: Option<&Event>, last: Option<&Event>) -> bool {
+    let (Some(first), Some(last)) = (first, last) else { return false };
+    let is_outermost = !last.path.as_str().contains(['/', '.', '[']);
+    let is_end = matches!(last.kind, Kind::StepCompleted | Kind::CallWorkflowCompleted);
+    !bounds_a_run(&first.kind) && is_end && is_outermost
 }
 
 struct Ends {
@@ -178,23 +191,41 @@ struct Ends {
 /// The end of a file.
 #[derive(Default)]
 struct Last {
-    /// The last event that is no note.
+    /// The end of the run, or the last event that is no note.
     event: Option<Box<Event>>,
     /// The number of the last event.
     seq: Option<u64>,
+    /// Whether what stands before can change nothing.
+    is_settled: bool,
 }
 
 impl Last {
     /// Takes the next line from the end, and returns whether all is known.
     fn take(&mut self, line: &[u8]) -> bool {
-        if let Ok(event) = decode_line(line) {
-            self.seq.get_or_insert(event.seq);
-            if !is_aside(&event) {
-                self.event = Some(Box::new(event));
-            }
+        if self.event.is_none() || may_bound_a_run(line) {
+            self.take_event(line);
         }
-        self.event.is_some()
+        self.is_settled
     }
+
+    fn take_event(&mut self, line: &[u8]) {
+        let Ok(event) = decode_line(line) else { return };
+        self.seq.get_or_insert(event.seq);
+        self.is_settled = bounds_a_run(&event.kind);
+        if event.kind == Kind::RunCompleted || self.event.is_none() && !is_aside(&event) {
+            self.event = Some(Box::new(event));
+        }
+    }
+}
+
+/// Tells whether a run begins or ends with this type of event.
+fn bounds_a_run(kind: &Kind) -> bool {
+    matches!(kind, Kind::RunCreated | Kind::RunStarted | Kind::RunCompleted)
+}
+
+/// Tells whether a line must be decoded to know whether a run begins or ends with it.
+fn may_bound_a_run(line: &[u8]) -> bool {
+    peek(line).is_none_or(|seen| bounds_a_run(&Kind::from(seen.kind)))
 }
 
 fn read_ends(file: File) -> io::Result<Ends> {
@@ -210,11 +241,13 @@ fn read_ends(file: File) -> io::Result<Ends> {
         return Ok(Ends { first, last: last_event_in(head), bytes: filled as u64 });
     }
     let bytes = file.metadata()?.len();
-    let filled = file.read_at(&mut buffer, bytes.saturating_sub(NEAR as u64))?;
-    let last = match last_event_near(&buffer[..filled]) {
-        Some(last) => last,
-        None => last_event_of(file)?,
-    };
+    let mut last = last_event_near(&file, bytes, &mut buffer)?;
+    if !last.is_settled {
+        last = last_event_near(&file, bytes, &mut vec![0; FAR])?;
+    }
+    if last.event.is_none() {
+        last = last_event_of(file)?;
+    }
     Ok(Ends { first, last, bytes })
 }
 
@@ -245,20 +278,19 @@ fn last_event_in(text: &[u8]) -> Last {
     last
 }
 
-/// Returns what the last whole line of a file's end says, if all of it is there and it stands not
-/// aside.
-fn last_event_near(tail: &[u8]) -> Option<Last> {
-    let end = memchr::memrchr(b'\n', tail)?;
-    let start = memchr::memrchr(b'\n', &tail[..end])? + 1;
-    let mut last = Last::default();
-    last.take(&tail[start..end]).then_some(last)
+/// Returns what the lines say that stand whole in as much of a file's end as `buffer` holds.
+fn last_event_near(file: &File, bytes: u64, buffer: &mut [u8]) -> io::Result<Last> {
+    let filled = file.read_at(buffer, bytes.saturating_sub(buffer.len() as u64))?;
+    let tail = &buffer[..filled];
+    Ok(memchr::memchr(b'\n', tail)
+        .map_or_else(Last::default, |cut| last_event_in(&tail[cut + 1..])))
 }
 
 fn last_event_of(file: File) -> io::Result<Last> {
     let mut last = Last::default();
     let mut lines = LinesBackward::new(file)?;
     while let Some(line) = lines.next()? {
-        if line.end == LineEnd::Feed && last.take(line.bytes) {
+        if line.end == LineEnd::Feed && (last.take(line.bytes) || last.event.is_some()) {
             break;
         }
     }

@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use quipu_event::{Event, Kind, RunId};
-use quipu_journal::{Follow, Followed, ReadError, ReadProblem, Reader, ReaderBackward, find_run};
+use quipu_journal::{
+    Follow, Followed, ReadError, ReadProblem, Reader, ReaderBackward, RunState, find_run, look_at,
+};
 use signal_hook::consts::SIGINT;
 use signal_hook::iterator::Signals;
 
@@ -48,8 +50,11 @@ pub(crate) fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
     let layout = context.settings.layout();
     let run = find_run(&layout, &args.run)?;
     let path = layout.transcript(&run);
+    // Asked before reading: an end that stands before the last events is not seen by reading them.
+    let has_ended = look_at(&layout, &run)?.state == RunState::Ended;
     let start = Start::find(&path, args.lines)?;
     let mut strip = Strip::open(context.screen, &path, &start)?;
+    strip.has_ended = has_ended;
     if args.follow {
         end_on_interrupt()?;
         follow(&mut strip, &start)?;
@@ -98,7 +103,7 @@ struct Strip {
     own: Option<RunId>,
     unwanted: u64,
     damage: DamageCount,
-    /// Whether the line that came last ends the run.
+    /// Whether the run has ended, as far as it was read.
     has_ended: bool,
 }
 
@@ -126,9 +131,9 @@ impl Strip {
                 let own = self.own.get_or_insert_with(|| event.run_id.clone());
                 self.has_ended = match event.kind {
                     Kind::RunCompleted => *own == event.run_id,
-                    // A note may come behind the end.
-                    Kind::System => self.has_ended,
-                    _ => false,
+                    Kind::RunCreated | Kind::RunStarted => false,
+                    // Whatever else comes behind the end does not undo it.
+                    _ => self.has_ended,
                 };
                 if self.unwanted > 0 {
                     self.unwanted -= 1;

@@ -45,6 +45,23 @@ fn following_a_run_that_has_ended_ends() {
     assert_eq!(session.ok(&["tail", "-f", "-n", "0", REVIEW_ID]), "");
 }
 
+#[test]
+fn what_came_late_does_not_keep_it_from_ending() {
+    let session = Session::new();
+    let input = concat!(
+        r#"{"type":"run.completed","payload":{"name":"x","kind":"exec","status":"failed"}}"#,
+        "\n",
+        r#"{"type":"usage","payload":{"model":"m","input_tokens":5}}"#,
+        "\n",
+    );
+    session.quipu_with_input(&["record", "--name", "late", "--id", "late"], input);
+    for n in ["0", "1", "2", "9"] {
+        let count = session.ok(&["tail", "-f", "-n", n, "late"]).lines().count();
+        assert_eq!(count.to_string(), if n == "9" { "3" } else { n });
+    }
+    assert!(session.ok(&["ls"]).contains("  failed  "), "the list says so too");
+}
+
 /// A recording process that acknowledges each line.
 struct Recording {
     child: Child,

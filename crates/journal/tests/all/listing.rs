@@ -1,11 +1,16 @@
 //! Which runs there are and which one a person means.
 
 use quipu_event::payload::Status;
-use quipu_event::{Kind, Timestamp};
-use quipu_journal::{FindError, Holder, RunState, find_run, list_runs, look_at, run_ids_unordered};
-use quipu_testkit::{TestStorage, assistant_text, run_completed, run_id, run_started};
+use quipu_event::{Draft, Kind, Timestamp};
+use quipu_journal::{
+    FindError, Holder, Lines, Reader, RunState, find_run, list_runs, look_at, map_runs_unordered,
+    run_ids_unordered, verify_run, writer_of,
+};
+use quipu_testkit::{
+    TestStorage, assistant_text, run_completed, run_id, run_started, step_completed, step_started,
+};
 
-fn started_at(second: i64) -> quipu_event::Draft {
+fn started_at(second: i64) -> Draft {
     run_started("x").dated(Timestamp::from_micros(second * 1_000_000))
 }
 
@@ -77,6 +82,55 @@ fn a_large_file_that_ends_in_garbage_still_has_a_last_event() {
     let listed = look_at(&storage.layout, &run_id("r")).unwrap();
     assert!(listed.first.is_none() && listed.last.is_none());
     assert!(look_at(&storage.layout, &run_id("nobody")).is_err());
+}
+
+#[test]
+fn what_comes_late_does_not_open_a_run_that_has_ended() {
+    let (begin, end) = (|| started_at(1), || run_completed("x", Status::Failed));
+    let late = |count: usize| (0..count).map(|_| assistant_text(&"x".repeat(1000)));
+    let unmarked = || vec![step_started("a"), step_completed("a", Status::Succeeded)];
+    let cases: [(&str, Vec<Draft>, RunState); 9] = [
+        ("one-late", [begin(), end()].into_iter().chain(late(1)).collect(), RunState::Ended),
+        ("many-late", [begin(), end()].into_iter().chain(late(30)).collect(), RunState::Ended),
+        ("open", [begin()].into_iter().chain(late(30)).collect(), RunState::Interrupted),
+        ("again", vec![begin(), end(), begin()], RunState::Interrupted),
+        (
+            "again-and-on",
+            [begin(), end(), begin()].into_iter().chain(late(30)).collect(),
+            RunState::Interrupted,
+        ),
+        ("unmarked", unmarked(), RunState::Ended),
+        ("unmarked-open", [unmarked(), vec![step_started("b")]].concat(), RunState::Interrupted),
+        ("inner", [vec![begin()], unmarked()].concat(), RunState::Interrupted),
+        ("ended-twice", vec![begin(), end(), begin(), end()], RunState::Ended),
+    ];
+    let storage = TestStorage::new();
+    for (name, drafts, state) in cases {
+        let events = drafts.len() as u64;
+        storage.record(name, drafts);
+        let run = look_at(&storage.layout, &run_id(name)).unwrap();
+        assert_eq!((run.last_seq, &run.state), (Some(events), &state), "{name}");
+        let is_end = run.last.is_some_and(|last| last.kind.is_completion());
+        assert_eq!(is_end, state == RunState::Ended || name == "inner", "{name}");
+    }
+}
+
+#[test]
+fn what_is_no_file_is_told_of_and_not_waited_for() {
+    use rustix::fs::{CWD, FileType, Mode, mknodat};
+    let storage = TestStorage::new();
+    storage.record("r", [started_at(1)]);
+    let pipe = storage.path("pipe");
+    mknodat(CWD, &pipe, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+    let listed = map_runs_unordered(&storage.layout, |run| run.run_id).unwrap();
+    assert_eq!(listed.runs, [run_id("r")]);
+    let told: Vec<_> = listed.unreadable.iter().map(|error| error.source.to_string()).collect();
+    assert_eq!(told, ["it is not a file"]);
+    assert_eq!(find_run(&storage.layout, "last").unwrap(), run_id("r"));
+    assert!(Reader::open(&pipe).is_err() && Lines::open(&pipe, 0).is_err());
+    assert!(writer_of(&pipe).is_err());
+    assert!(verify_run(&storage.layout, &run_id("pipe")).is_err());
+    assert!(storage.reopen("pipe").is_err());
 }
 
 #[test]
