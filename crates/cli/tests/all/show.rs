@@ -171,9 +171,20 @@ fn filters_choose_events_by_type_path_number_and_text() {
 #[test]
 fn numbers_choose_events_also_where_they_are_out_of_order() {
     let session = transcripts::session();
-    let text = session.ok(&["show", AWF_ID, "--to", "2", "--json"]);
-    let lines: Vec<_> = text.lines().map(|line| &line[..8]).collect();
-    assert_eq!(lines, ["{\"seq\":1", "{\"seq\":2"]);
+    let cases: [(&[&str], &[u64]); 4] = [
+        (&["--to", "2"], &[1, 2]),
+        (&["--from", "3", "--to", "3"], &[3]),
+        (&["--from", "2", "--to", "4"], &[3, 2, 4]),
+        (&["--from", "3"], &[3, 4, 5, 6, 7]),
+    ];
+    for (arguments, expected) in cases {
+        let text = session.ok(&[&["show", AWF_ID, "--raw"], arguments].concat());
+        let numbers = text.lines().map(|line| line[7..8].parse().unwrap());
+        assert_eq!(numbers.collect::<Vec<u64>>(), expected, "{arguments:?}");
+        let page = session.ok(&[&["show", AWF_ID], arguments].concat());
+        let shown = page.lines().filter_map(|line| line.get(12..19)?.trim().parse().ok());
+        assert_eq!(shown.collect::<Vec<u64>>(), expected, "{arguments:?}: {page}");
+    }
 }
 
 #[test]
@@ -210,9 +221,13 @@ fn full_shortens_nothing() {
 #[test]
 fn nothing_to_show_is_said_aside() {
     let session = transcripts::session();
-    let outcome = session.quipu(&["show", LINT_ID, "--type", "tool"]);
-    assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(0), ""));
-    assert_eq!(outcome.stderr, "note: no event matches\n");
+    for filter in [&["--type", "tool"], &["--from", "60"]] {
+        for form in [&["show", LINT_ID][..], &["show", LINT_ID, "--raw"]] {
+            let outcome = session.quipu(&[form, filter].concat());
+            assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(0), ""));
+            assert_eq!(outcome.stderr, "note: no event matches\n");
+        }
+    }
     let swapped = session.quipu(&["show", LINT_ID, "--from", "3", "--to", "2"]);
     assert_eq!(swapped.code, Some(1));
     assert!(swapped.stderr.contains("--to 2 comes before --from 3"), "{swapped:?}");

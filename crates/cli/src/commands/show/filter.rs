@@ -1,5 +1,7 @@
 //! Which events are shown.
 
+use std::ops::RangeInclusive;
+
 use quipu_event::Event;
 
 use super::needle::Needle;
@@ -11,8 +13,9 @@ pub(super) struct Filter<'a> {
     pub(super) types: &'a [String],
     /// A path that it must be at or inside.
     pub(super) path: Option<&'a str>,
-    /// The highest number.
-    pub(super) to: u64,
+    /// The numbers it may have. A reader that starts at the first of them may still meet lower ones:
+    /// other writers number out of order.
+    pub(super) numbers: RangeInclusive<u64>,
     /// What it must say.
     pub(super) needle: Option<&'a Needle>,
 }
@@ -20,7 +23,7 @@ pub(super) struct Filter<'a> {
 impl Filter<'_> {
     pub(super) fn takes(&self, event: &Event) -> bool {
         let kind = event.kind.as_str();
-        event.seq <= self.to
+        self.numbers.contains(&event.seq)
             && (self.types.is_empty() || self.types.iter().any(|wanted| is_of_type(kind, wanted)))
             && self.path.is_none_or(|wanted| is_inside(event.path.as_str(), wanted))
             && self.needle.is_none_or(|needle| says(event, needle))

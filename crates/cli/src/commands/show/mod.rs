@@ -80,8 +80,12 @@ pub(crate) fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
     let run = find_run(&layout, &args.run)?;
     let path = layout.transcript(&run);
     let needle = args.grep.as_deref().filter(|text| !text.is_empty()).map(Needle::new);
-    let filter =
-        Filter { types: &args.types, path: args.path.as_deref(), to, needle: needle.as_ref() };
+    let filter = Filter {
+        types: &args.types,
+        path: args.path.as_deref(),
+        numbers: from..=to,
+        needle: needle.as_ref(),
+    };
     let reader = Reader::from_seq(&path, from)?;
     let paging = if args.no_pager { Paging::Never } else { Paging::Auto };
     let screen = context.screen;
@@ -120,6 +124,14 @@ struct Outcome {
     damage: DamageCount,
 }
 
+impl Outcome {
+    fn before(filter: &Filter<'_>) -> Self {
+        // What stands before the first number is not even read.
+        let is_filtered = *filter.numbers.start() > 1;
+        Outcome { shown: 0, is_filtered, damage: DamageCount::default() }
+    }
+}
+
 fn print_page(
     path: &Path,
     reader: Reader,
@@ -127,10 +139,13 @@ fn print_page(
     page: &mut Page<'_>,
 ) -> anyhow::Result<Outcome> {
     let ends_early = is_in_order(path)?;
-    let mut outcome = Outcome { shown: 0, is_filtered: false, damage: DamageCount::default() };
+    let mut outcome = Outcome::before(filter);
     for item in reader {
         match item {
-            Ok(event) if event.seq > filter.to && ends_early => break,
+            Ok(event) if event.seq > *filter.numbers.end() && ends_early => {
+                outcome.is_filtered = true;
+                break;
+            }
             Ok(event) if filter.takes(&event) => {
                 page.show(&event)?;
                 outcome.shown += 1;
@@ -158,10 +173,13 @@ fn print_lines(
 ) -> anyhow::Result<Outcome> {
     let ends_early = is_in_order(path)?;
     let mut lines = ExactLines::open(path, reader.offset())?;
-    let mut outcome = Outcome { shown: 0, is_filtered: false, damage: DamageCount::default() };
+    let mut outcome = Outcome::before(filter);
     for item in reader {
         match item {
-            Ok(event) if event.seq > filter.to && ends_early => break,
+            Ok(event) if event.seq > *filter.numbers.end() && ends_early => {
+                outcome.is_filtered = true;
+                break;
+            }
             Ok(event) if filter.takes(&event) => {
                 lines.copy(&mut out)?;
                 outcome.shown += 1;
