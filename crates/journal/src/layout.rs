@@ -14,7 +14,7 @@ pub(crate) const FILE_MODE: u32 = 0o600;
 /// The mode of every directory we make.
 pub(crate) const DIR_MODE: u32 = 0o700;
 /// What may lie in a storage directory for it to count as ours alone.
-const OUR_ENTRIES: &[&str] = &["transcripts", "notes", "audit.jsonl"];
+const OUR_ENTRIES: &[&str] = &["transcripts", "notes", "audit.jsonl", "cache", "demo"];
 
 /// A storage directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,14 +59,21 @@ impl Layout {
     }
 
     /// Makes the directories where they are missing and narrows them where they are too wide.
-    ///
-    /// A storage directory that also holds other people's files is left as wide as it was:
-    /// `--storage .` must not lock anybody out of their project.
     pub(crate) fn prepare(&self) -> io::Result<()> {
-        let transcripts = self.transcripts();
-        DirBuilder::new().recursive(true).mode(DIR_MODE).create(&transcripts)?;
-        narrow(&transcripts, DIR_MODE)?;
-        if self.is_ours_alone()? { narrow(&self.storage, DIR_MODE) } else { Ok(()) }
+        DirBuilder::new().recursive(true).mode(DIR_MODE).create(self.transcripts())?;
+        self.closed_directories()?.iter().try_for_each(|dir| narrow(dir, DIR_MODE))
+    }
+
+    /// Returns the directories that must be closed to others.
+    ///
+    /// A storage directory that also holds other people's files may be as wide as it is:
+    /// `--storage .` must not lock anybody out of their project.
+    pub(crate) fn closed_directories(&self) -> io::Result<Vec<PathBuf>> {
+        let mut closed = vec![self.transcripts()];
+        if self.is_ours_alone()? {
+            closed.push(self.storage.clone());
+        }
+        Ok(closed)
     }
 
     fn is_ours_alone(&self) -> io::Result<bool> {

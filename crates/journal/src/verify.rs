@@ -381,12 +381,12 @@ impl Fold {
 }
 
 fn check_modes(layout: &Layout, report: &mut Report) -> Result<(), ReadError> {
-    let checked = [
-        (report.path.clone(), FILE_MODE),
-        (layout.torn(&report.run_id), FILE_MODE),
-        (layout.transcripts(), DIR_MODE),
-    ];
-    for (path, wanted) in checked.into_iter().filter(|(path, _)| path.exists()) {
+    let storage = layout.storage();
+    let closed = layout.closed_directories().map_err(|source| io_error(storage, source))?;
+    let files = [report.path.clone(), layout.torn(&report.run_id)];
+    let checked = files.into_iter().map(|file| (file, FILE_MODE));
+    let checked = checked.chain(closed.into_iter().map(|dir| (dir, DIR_MODE)));
+    for (path, wanted) in checked.filter(|(path, _)| path.exists()) {
         let metadata = path.metadata().map_err(|source| io_error(&path, source))?;
         if let Some(found) = excess_mode(&metadata, wanted) {
             report.add(None, None, FindingKind::Mode { path, found, wanted });

@@ -1,5 +1,7 @@
 //! `quipu demo`: a real run with one of everything, sound, and shown with what to try next.
 
+use std::os::unix::fs::PermissionsExt;
+
 use serde_json::Value;
 
 use crate::session::Session;
@@ -25,6 +27,15 @@ fn the_demo_run_passes_verification() {
     let outcome = session.quipu(&["verify", "--all"]);
     assert_eq!(outcome.code, Some(0), "{outcome:?}");
     assert_eq!(outcome.stdout.lines().count(), 2, "a run and the run it calls");
+}
+
+#[test]
+fn a_storage_that_the_demo_makes_is_closed_to_others() {
+    let (session, _) = played();
+    for dir in ["storage", "storage/demo", "storage/transcripts"] {
+        let metadata = session.dir().join(dir).metadata().unwrap();
+        assert_eq!(metadata.permissions().mode() & 0o777, 0o700, "{dir}");
+    }
 }
 
 #[test]

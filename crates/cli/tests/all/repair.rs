@@ -121,6 +121,11 @@ fn permissions_are_taken_from_those_who_should_not_have_them() {
     let done = session.ok(&["repair", "r1"]);
     assert_eq!(done, "closed storage/transcripts/r1.jsonl to others\n");
     assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+    fs::set_permissions(session.dir().join("storage"), Permissions::from_mode(0o755)).unwrap();
+    let planned = session.ok(&["repair", "r1", "--dry-run"]);
+    assert_eq!(planned, "would have closed storage to others\n");
+    assert_eq!(session.ok(&["repair", "r1"]), "closed storage to others\n");
+    assert_eq!(session.ok(&["repair", "r1"]), "nothing to repair: r1 is sound\n");
 }
 
 #[test]

@@ -260,6 +260,13 @@ const MUTATIONS: &[Mutation] = &[
         &["#/transcripts has mode 0755, wider than 0700"],
     ),
     (
+        "a storage open to others",
+        |s| {
+            std::fs::set_permissions(s.layout.storage(), Permissions::from_mode(0o755)).unwrap();
+        },
+        &["# has mode 0755, wider than 0700"],
+    ),
+    (
         "torn bytes open to others",
         |s| {
             let torn = s.layout.torn(&run_id("r"));

@@ -1,7 +1,9 @@
 //! `quipu demo`: runs a small workflow with one of everything, shows what it left, and says what to
 //! try next.
 
+use std::fs::DirBuilder;
 use std::io::Write;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use quipu_event::{RunId, RunIdentity};
@@ -61,7 +63,8 @@ pub(crate) fn run(context: &Context, _args: Args) -> anyhow::Result<Exit> {
 
 /// Writes the demo's workflows where a person finds them, and returns the first.
 fn write_workflows(dir: &Path) -> std::io::Result<PathBuf> {
-    std::fs::create_dir_all(dir)?;
+    // The storage may be made with it, and is closed to others from the beginning.
+    DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
     for (name, text) in WORKFLOWS {
         std::fs::write(dir.join(name), text)?;
     }
