@@ -11,6 +11,7 @@ use serde_json::{Map, Value};
 
 use crate::Context;
 use crate::exit::{Exit, UserError};
+use crate::format::entry::short_id;
 use crate::format::note::note;
 use crate::settings::{MaskChoice, parse_durability};
 use crate::workflow::{Flight, Given, InputArgs, Overrides, ViewWish, fly, load};
@@ -181,6 +182,6 @@ fn refuse_masked(recorded: &Map<String, Value>, given: &Given) -> Result<(), Use
         .with_hint(format!("give them again: -i {first}=VALUE or -i {first}=@FILE")))
 }
 
-fn short(listing: &RunListing) -> String {
-    listing.run_id.as_str().chars().take(8).collect()
+fn short(listing: &RunListing) -> &str {
+    short_id(&listing.run_id)
 }

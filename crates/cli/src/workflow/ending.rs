@@ -12,6 +12,7 @@ use super::perform::Flight;
 use super::watch::{FailedStep, Watch};
 use crate::Context;
 use crate::format::count;
+use crate::format::entry::short_id;
 use crate::format::span::duration;
 use crate::format::status::Standing;
 use crate::format::style;
@@ -141,7 +142,7 @@ fn lines(ended: &Ended<'_>, failed: Option<&FailedStep>) -> Vec<String> {
 /// Returns what to try next.
 fn next_steps(report: &RunReport, storage: &str) -> Vec<String> {
     let dim = style::DIM;
-    let id: String = report.run_id.as_str().chars().take(8).collect();
+    let id = short_id(&report.run_id);
     let mut lines = vec![format!("  {dim}quipu tree {id}{storage}{dim:#}")];
     if report.status.is_failure() {
         lines.push(format!("  {dim}quipu resume {id}{storage}{dim:#}"));

@@ -11,6 +11,7 @@ use quipu_journal::{LAST, Layout, find_run, look_at};
 
 use crate::Context;
 use crate::exit::Exit;
+use crate::format::entry::short_id;
 use crate::workflow::{Flight, Given, InputArgs, Overrides, fly, load};
 
 /// Run a small workflow with one of everything, show it, and say what to try next
@@ -92,7 +93,7 @@ fn show(context: &Context, layout: &Layout, run_id: &RunId) -> anyhow::Result<()
 fn next_steps(context: &Context, layout: &Layout, run_id: &RunId) -> Vec<(String, &'static str)> {
     // Another run may have begun in the meantime; the run that this one called is the later one.
     let is_last = find_run(layout, LAST).is_ok_and(|last| last == *run_id);
-    let run = if is_last { LAST } else { &run_id.as_str()[..8] };
+    let run = if is_last { LAST } else { short_id(run_id) };
     let storage = context.settings.storage_flag();
     let file = layout.storage().join("demo").join(WORKFLOWS[0].0);
     vec![

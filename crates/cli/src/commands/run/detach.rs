@@ -17,6 +17,7 @@ use serde_json::{Map, json};
 use super::Args;
 use crate::Context;
 use crate::exit::Exit;
+use crate::format::entry::short_id;
 use crate::format::visible::visible;
 use crate::settings::durability_text;
 
@@ -48,7 +49,7 @@ pub(super) fn start(
     if let Some(ended) = wait_until_begun(&mut child, &transcript)? {
         return Ok(told_early_end(context, ended, &log));
     }
-    let id: String = run.as_str().chars().take(8).collect();
+    let id = short_id(run);
     if context.screen.json {
         let pid = child.id();
         context.screen.print_json(&json!({

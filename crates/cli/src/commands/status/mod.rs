@@ -16,6 +16,7 @@ use quipu_journal::{
 
 use crate::Context;
 use crate::exit::Exit;
+use crate::format::entry::short_id;
 use crate::format::status::Standing;
 use crate::format::visible::cut_styled;
 use crate::output::Screen;
@@ -121,8 +122,8 @@ impl Look {
         }
     }
 
-    fn short_id(&self) -> String {
-        self.listing.run_id.as_str().chars().take(8).collect()
+    fn short_id(&self) -> &str {
+        short_id(&self.listing.run_id)
     }
 }
 

@@ -142,7 +142,35 @@ impl Part {
     }
 }
 
-/// Returns as much of an id as people say.
+/// Returns as much of an id as people say: the first part of a random one. Ids that somebody chose
+/// may all begin alike, and are said whole.
 pub(crate) fn short_id(run: &RunId) -> &str {
-    run.as_str().get(..8).unwrap_or(run.as_str())
+    let id = run.as_str();
+    if is_random(id) { &id[..RANDOM_PARTS[0]] } else { id }
+}
+
+/// How long the parts of a random id are, which are digits to the base of 16.
+const RANDOM_PARTS: [usize; 5] = [8, 4, 4, 4, 12];
+
+fn is_random(id: &str) -> bool {
+    id.split('-').map(str::len).eq(RANDOM_PARTS)
+        && id.bytes().all(|byte| byte == b'-' || byte.is_ascii_hexdigit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_random_id_is_said_in_short() {
+        let cases = [
+            ("550e8400-e29b-41d4-a716-446655440000", "550e8400"),
+            ("550e8400-e29b-41d4-a716-44665544000x", "550e8400-e29b-41d4-a716-44665544000x"),
+            ("session-0001", "session-0001"),
+            ("nightly", "nightly"),
+        ];
+        for (id, expected) in cases {
+            assert_eq!(short_id(&RunId::parse(id).expect("an id")), expected);
+        }
+    }
 }
