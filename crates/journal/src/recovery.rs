@@ -197,11 +197,18 @@ fn abort(
             };
             Draft::new(completion, &step)?
         }
+        Started::Check { required } => {
+            let why = [ABORT_REASON];
+            let check = json!({ "required": required, "missing": [], "problems": why,
+                "status": "aborted", "duration_ms": duration_ms });
+            Draft::new(completion, &check)?
+        }
         Started::Other => Draft::new(
             completion,
             &json!({ "status": "aborted", "error": ABORT_REASON, "duration_ms": duration_ms }),
         )?,
     };
+    let draft = Draft { source: span.source.clone(), ..draft };
     let draft = draft.at(span.path.clone(), span.iteration);
     Ok(match &span.child_run_id {
         Some(child) => draft.calling(child.clone()),

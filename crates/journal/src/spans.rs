@@ -10,12 +10,16 @@ use quipu_event::{Event, Kind, RunId, StepPath, Timestamp};
 pub struct OpenSpan {
     /// The number of its start.
     pub seq: u64,
+    /// How many events had been taken in with its start: where numbers are not in order, this is.
+    pub nth: u64,
     /// The type of its start.
     pub kind: Kind,
     /// Where it started.
     pub path: StepPath,
     /// In which iteration.
     pub iteration: u64,
+    /// Who started it, unless it was the main agent.
+    pub source: Option<Box<str>>,
     /// When it started.
     pub started: Timestamp,
     /// The run it calls.
@@ -43,6 +47,11 @@ pub enum Started {
         /// Which try it is.
         attempt: Option<u32>,
     },
+    /// A look whether the files are there that a run was to make.
+    Check {
+        /// Those files.
+        required: Vec<String>,
+    },
     /// Anything else.
     Other,
 }
@@ -51,6 +60,8 @@ pub enum Started {
 #[derive(Clone, Debug, Default)]
 pub struct OpenSpans {
     open: HashMap<Key, Vec<OpenSpan>>,
+    /// How many events have been taken in.
+    taken: u64,
 }
 
 /// A start and its end share these. The attempt is a part of it: a path alone may be tried again.
@@ -67,8 +78,9 @@ impl OpenSpans {
     /// Takes in the next event and returns what it completes, if anything. Fails when it completes
     /// what never started.
     pub fn add(&mut self, event: &Event) -> Result<Option<OpenSpan>, Unstarted> {
+        self.taken += 1;
         if event.kind.completion().is_some() {
-            let span = OpenSpan::of(event);
+            let span = OpenSpan::of(event, self.taken);
             let key = (event.kind.clone(), event.path.clone(), span.what.attempt());
             self.open.entry(key).or_default().push(span);
             return Ok(None);
@@ -94,7 +106,7 @@ impl OpenSpans {
         if !matches!(event.kind, Kind::StepStarted | Kind::CallWorkflowStarted) {
             return None;
         }
-        let attempt = OpenSpan::of(event).what.attempt();
+        let attempt = Started::of(event).attempt();
         let open = self.open.get(&(event.kind.clone(), event.path.clone(), attempt))?;
         open.iter().rfind(|span| span.iteration == event.iteration)
     }
@@ -107,14 +119,30 @@ impl OpenSpans {
     /// Returns what is open, the one that started last first: the order in which to close it.
     pub fn into_innermost_first(self) -> Vec<OpenSpan> {
         let mut spans: Vec<_> = self.open.into_values().flatten().collect();
-        spans.sort_by_key(|span| std::cmp::Reverse(span.seq));
+        spans.sort_by_key(|span| std::cmp::Reverse(span.nth));
         spans
     }
 }
 
 impl OpenSpan {
+    fn of(event: &Event, nth: u64) -> Self {
+        OpenSpan {
+            seq: event.seq,
+            nth,
+            kind: event.kind.clone(),
+            path: event.path.clone(),
+            iteration: event.iteration,
+            source: event.source.clone(),
+            started: event.timestamp,
+            child_run_id: event.child_run_id.clone(),
+            what: Started::of(event),
+        }
+    }
+}
+
+impl Started {
     fn of(event: &Event) -> Self {
-        let what = match event.decode_payload() {
+        match event.decode_payload() {
             Ok(Payload::RunStarted(started)) => {
                 let RunStarted { name, kind, .. } = *started;
                 Started::Run { name, kind }
@@ -123,25 +151,15 @@ impl OpenSpan {
                 let StepStarted { name, kind, attempt, .. } = *started;
                 Started::Step { name, kind, attempt }
             }
+            Ok(Payload::Deliverable(check)) => Started::Check { required: check.required },
             _ => Started::Other,
-        };
-        OpenSpan {
-            seq: event.seq,
-            kind: event.kind.clone(),
-            path: event.path.clone(),
-            iteration: event.iteration,
-            started: event.timestamp,
-            child_run_id: event.child_run_id.clone(),
-            what,
         }
     }
-}
 
-impl Started {
     fn attempt(&self) -> u32 {
         match self {
             Started::Step { attempt, .. } => attempt.unwrap_or(1),
-            Started::Run { .. } | Started::Other => 1,
+            Started::Run { .. } | Started::Check { .. } | Started::Other => 1,
         }
     }
 }

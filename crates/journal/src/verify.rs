@@ -268,7 +268,8 @@ struct Fold {
     spans: OpenSpans,
     calls: Calls,
     children: Vec<RunId>,
-    /// The line of each start whose line is not its number, as it is behind damage.
+    events: u64,
+    /// The line of each start that stands behind damage: the nth event is on another than the nth.
     lines: HashMap<u64, u64>,
 }
 
@@ -284,14 +285,16 @@ impl Fold {
             spans: OpenSpans::default(),
             calls: Calls::default(),
             children: Vec::new(),
+            events: 0,
             lines: HashMap::new(),
         }
     }
 
     fn check(&mut self, line: u64, event: &Event, found: &mut impl FnMut(FindingKind)) {
         self.check_envelope(event, found);
-        if line != event.seq && event.kind.completion().is_some() {
-            self.lines.insert(event.seq, line);
+        self.events += 1;
+        if line != self.events && event.kind.completion().is_some() {
+            self.lines.insert(self.events, line);
         }
         self.check_span(event, found);
         match event.decode_payload() {
@@ -314,7 +317,7 @@ impl Fold {
     fn check_span(&mut self, event: &Event, found: &mut impl FnMut(FindingKind)) {
         let path = || event.path.to_string();
         if let Some(first) = self.spans.started_before(event) {
-            let (start, line) = (event.kind.clone(), self.line_of(first.seq));
+            let (start, line) = (event.kind.clone(), self.line_of(first.nth));
             found(FindingKind::StartedTwice { start, path: path(), line });
         }
         let calls = matches!(event.kind, Kind::CallWorkflowStarted | Kind::CallWorkflowCompleted);
@@ -324,7 +327,7 @@ impl Fold {
         match self.spans.add(event) {
             Ok(start) => {
                 let (line, expected) =
-                    start.map(|start| (self.line_of(start.seq), start.child_run_id)).unzip();
+                    start.map(|start| (self.line_of(start.nth), start.child_run_id)).unzip();
                 // One that names nobody has been told of.
                 if let (Some(line), Some(Some(expected)), Some(child)) =
                     (line, expected, event.child_run_id.clone())
@@ -340,8 +343,8 @@ impl Fold {
         }
     }
 
-    fn line_of(&self, seq: u64) -> u64 {
-        self.lines.get(&seq).copied().unwrap_or(seq)
+    fn line_of(&self, nth: u64) -> u64 {
+        self.lines.get(&nth).copied().unwrap_or(nth)
     }
 
     fn check_envelope(&mut self, event: &Event, found: &mut impl FnMut(FindingKind)) {
@@ -374,7 +377,7 @@ impl Fold {
         let spans = std::mem::take(&mut self.spans);
         for span in spans.into_innermost_first() {
             let (start, path) = (span.kind, span.path.to_string());
-            let line = self.line_of(span.seq);
+            let line = self.line_of(span.nth);
             found(line, FindingKind::Unfinished { start, path });
         }
     }

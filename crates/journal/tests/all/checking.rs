@@ -191,6 +191,23 @@ const MUTATIONS: &[Mutation] = &[
         ],
     ),
     (
+        "starts without their ends where numbers begin again",
+        |s| {
+            rewrite(s, "r", |l| {
+                l.truncate(2);
+                l.extend(l.clone());
+            })
+        },
+        &[
+            "line 3, byte #: seq is 1, expected 3",
+            "line 4, byte #: step.started at \"a\" while that of line 2 is still open",
+            "line 4: step.started at \"a\" never completed",
+            "line 3: run.started at \"\" never completed",
+            "line 2: step.started at \"a\" never completed",
+            "line 1: run.started at \"\" never completed",
+        ],
+    ),
+    (
         "the end of another try",
         |s| replace(s, "r", 6, "\"attempt\":1", "\"attempt\":2"),
         &[

@@ -109,6 +109,22 @@ fn what_had_started_is_closed_as_aborted_on_reopen() {
     assert_eq!(look_at(&storage.layout, &run_id("r")).unwrap().state, RunState::Ended);
 }
 
+#[test]
+fn what_is_closed_says_who_began_it_and_what_for() {
+    let storage = TestStorage::new();
+    let check = json!({ "required": ["report.md"], "missing": [] });
+    let check = Draft::new(Kind::DeliverableCheckStarted, &check).unwrap();
+    storage.record("r", [run_started("x"), step_started("a").by("subagent:7"), check]);
+    drop(storage.reopen("r").unwrap());
+    let told = storage.events("r");
+    let closed = |kind: Kind| told.iter().find(|event| event.kind == kind).unwrap();
+    assert_eq!(closed(Kind::StepCompleted).source.as_deref(), Some("subagent:7"));
+    let check = &closed(Kind::DeliverableCheckCompleted).payload;
+    let check: serde_json::Value = check.decode().unwrap();
+    assert_eq!((&check["required"], &check["missing"]), (&json!(["report.md"]), &json!([])));
+    assert_eq!(check["status"], "aborted");
+}
+
 fn check_recovered(event: &Event) {
     let system: System = event.payload.decode().unwrap();
     assert_eq!((system.subtype.as_str(), &system.facts["last_seq"]), ("recovered", &json!(9)));

@@ -80,11 +80,17 @@ pub(super) fn completion_of(
             };
             Draft::new(kind, &completed)?
         }
+        Started::Check { required } => Draft::new(
+            kind,
+            &json!({ "required": required, "missing": [], "problems": [error],
+                "status": status, "duration_ms": duration_ms }),
+        )?,
         Started::Run { .. } | Started::Other => Draft::new(
             kind,
             &json!({ "status": status, "error": error, "duration_ms": duration_ms }),
         )?,
     };
+    let draft = Draft { source: span.source.clone(), ..draft };
     let draft = draft.at(span.path.clone(), span.iteration);
     Ok(match &span.child_run_id {
         Some(child) => draft.calling(child.clone()),
