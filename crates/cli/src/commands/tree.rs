@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use quipu_event::RunId;
-use quipu_journal::{Layout, Reader, RunState, find_run, look_at};
+use quipu_journal::{Layout, Reader, RunListing, RunState, find_run, look_at};
 use quipu_view::tree::{RenderOptions, Row, RowPart, join, render};
 use quipu_view::{RunTree, TreeBuilder};
 
@@ -120,7 +120,8 @@ impl Loader<'_> {
                 Err(problem) => drop(self.damage.note(problem)?),
             }
         }
-        Ok(builder.finish())
+        // A run goes by the name of its file; what other writers write in its lines may differ.
+        Ok(builder.finish().map(|tree| RunTree { run_id: run.clone(), ..tree }))
     }
 
     /// Reads a run if it is in the same storage.
@@ -145,7 +146,8 @@ struct Drawing<'a> {
 impl Drawing<'_> {
     fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         let deepest = self.depth.unwrap_or(usize::MAX);
-        let state = self.state_of(&self.rows[0]);
+        let looked = self.look_at(&self.rows[0]);
+        let state = looked.map_or(RunState::Interrupted, |run| run.state);
         for (at, row) in self.rows.iter().enumerate() {
             if depth_of(row) > deepest {
                 continue;
@@ -200,14 +202,16 @@ impl Drawing<'_> {
     fn standing(&self, row: &Row, root: &RunState) -> Standing {
         match (&row.status, row.part) {
             (Some(status), _) => Standing::Ended(status.clone()),
-            (None, RowPart::Run) => Standing::of_open(&self.state_of(row)),
+            (None, RowPart::Run) => match self.look_at(row) {
+                Some(run) => Standing::of_listing(&run),
+                None => Standing::Interrupted,
+            },
             (None, _) => Standing::of_open(root),
         }
     }
 
-    fn state_of(&self, row: &Row) -> RunState {
-        let looked = row.run_id.as_ref().map(|run| look_at(self.layout, run));
-        looked.and_then(Result::ok).map_or(RunState::Interrupted, |run| run.state)
+    fn look_at(&self, row: &Row) -> Option<RunListing> {
+        look_at(self.layout, row.run_id.as_ref()?).ok()
     }
 }
 

@@ -1,8 +1,9 @@
 //! How a run or a step stands: a word, a sign and a colour.
 
 use anstyle::Style;
+use quipu_event::Payload;
 use quipu_event::payload::Status;
-use quipu_journal::RunState;
+use quipu_journal::{RunListing, RunState};
 
 use super::style;
 
@@ -31,6 +32,19 @@ impl Standing {
             (RunState::Live(_), _) => Standing::Running,
             (RunState::Interrupted, _) => Standing::Interrupted,
         }
+    }
+
+    /// Says how a run stands whose last event is all that is known of its end.
+    pub(crate) fn of_listing(run: &RunListing) -> Self {
+        let payload = run.last.as_ref().and_then(|last| last.decode_payload().ok());
+        let (status, error) = match payload {
+            Some(Payload::RunCompleted(run)) => (run.status, run.error),
+            // A writer that does not mark the end of a run ends it with that of a step.
+            Some(Payload::StepCompleted(step)) => (step.status, step.error),
+            _ => (None, None),
+        };
+        let failed = error.is_some_and(|error| !error.is_empty()).then_some(Status::Failed);
+        Standing::of_run(&run.state, status.or(failed))
     }
 
     /// Says how something stands that has not ended, in a run that is in `state`.

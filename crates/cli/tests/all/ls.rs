@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::{Value, json};
 
 use crate::session::Session;
-use crate::transcripts::{self, AWF_ID, HOSTILE_ID, LINT_ID, REVIEW, REVIEW_ID, put};
+use crate::transcripts::{self, AWF_ID, AWF_RESUMED, HOSTILE_ID, LINT_ID, REVIEW, REVIEW_ID, put};
 
 fn rows(session: &Session, arguments: &[&str]) -> Vec<Value> {
     let all = [&["ls", "--json"], arguments].concat();
@@ -98,6 +98,28 @@ fn an_id_is_cut_no_shorter_than_it_stays_unique() {
     assert_eq!(shown, ["aaaaaaaa-111", "aaaaaaaa-112", "bbbbbbbb", "c"]);
     for id in shown {
         session.ok(&["tail", id]);
+    }
+}
+
+#[test]
+fn a_run_of_a_writer_that_marks_no_end_ended_with_its_last_step() {
+    let session = Session::new();
+    put(&session, "good", &AWF_RESUMED.replace("ERROR", ""));
+    put(&session, "bad", &AWF_RESUMED.replace("ERROR", "exit code 1"));
+    let lines: Vec<_> = AWF_RESUMED.trim_start().split_inclusive('\n').collect();
+    put(&session, "open", &lines[..5].concat());
+    for (id, status, events) in
+        [("good", "succeeded", 6), ("bad", "failed", 6), ("open", "interrupted", 5)]
+    {
+        let rows = rows(&session, &[]);
+        let row = rows.iter().find(|row| row["run_id"] == id).unwrap();
+        assert_eq!((&row["status"], &row["events"]), (&json!(status), &json!(events)), "{id}");
+        let tree = session.ok(&["tree", id]);
+        let head = tree.lines().next().unwrap();
+        let word = if status == "succeeded" { "✓ " } else { status };
+        assert!(head.contains(word) && head.contains(id), "{tree}");
+        assert!(!tree.contains("theirs"), "a run goes by the name of its file: {tree}");
+        assert!(session.ok(&["stats", id]).contains(&format!("run       {id}\n")), "{id}");
     }
 }
 

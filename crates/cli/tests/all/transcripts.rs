@@ -65,6 +65,17 @@ pub(crate) const AWF: &str = r#"
 {"seq":7,"run_id":"RUN","type":"run.completed","path":"","iteration":0,"timestamp":"2026-06-08T10:14:47+02:00","payload":null}
 "#;
 
+/// A run as AWF leaves one that was resumed, in a file that is not named after it: nothing marks its
+/// beginning or its end, and numbers begin again. `ERROR` in it stands for the last step's error.
+pub(crate) const AWF_RESUMED: &str = r#"
+{"seq":1,"run_id":"theirs","type":"step.started","path":"plan","iteration":0,"timestamp":"2026-06-08T10:14:42+02:00","payload":{"name":"plan","kind":"command"}}
+{"seq":2,"run_id":"theirs","type":"step.completed","path":"plan","iteration":0,"timestamp":"2026-06-08T10:14:43+02:00","payload":{"name":"plan","kind":"command","result":true}}
+{"seq":3,"run_id":"theirs","type":"step.started","path":"each","iteration":0,"timestamp":"2026-06-08T10:14:43+02:00","payload":{"name":"each","kind":"for_each"}}
+{"seq":4,"run_id":"theirs","type":"step.completed","path":"each","iteration":0,"timestamp":"2026-06-08T10:14:44+02:00","payload":{"name":"each","kind":"for_each","result":true}}
+{"seq":1,"run_id":"theirs","type":"step.started","path":"build","iteration":0,"timestamp":"2026-06-08T10:20:00+02:00","payload":{"name":"build","kind":"command"}}
+{"seq":2,"run_id":"theirs","type":"step.completed","path":"build","iteration":0,"timestamp":"2026-06-08T10:20:01+02:00","payload":{"name":"build","kind":"command","error":"ERROR","result":true}}
+"#;
+
 /// Puts a transcript into the storage of `session`; `RUN` in it stands for `id`.
 pub(crate) fn put(session: &Session, id: &str, text: &str) {
     let path = session.transcript(id);

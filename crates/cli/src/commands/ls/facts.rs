@@ -26,6 +26,8 @@ pub(crate) struct Facts {
     pub(crate) agents: Vec<String>,
     /// Whether only a look at all its lines can tell its tokens.
     pub(crate) has_no_sum: bool,
+    /// Whether its numbers are ours, so that the last one tells how many events there are.
+    pub(crate) has_own_numbers: bool,
 }
 
 impl Facts {
@@ -37,10 +39,9 @@ impl Facts {
         let ended = last.filter(|_| run.state == RunState::Ended);
         let until = if matches!(run.state, RunState::Live(_)) { Some(now) } else { last };
         let elapsed = started.zip(until).map(|(started, until)| until.millis_since(started));
-        let RunCompleted { name, kind, status, error, duration_ms, usage, counts, .. } =
-            end.unwrap_or_default();
-        let failed = error.is_some_and(|error| !error.is_empty());
-        let status = status.or(failed.then_some(quipu_event::payload::Status::Failed));
+        let standing = Standing::of_listing(&run);
+        let has_no_sum = end.is_none();
+        let RunCompleted { name, kind, duration_ms, usage, counts, .. } = end.unwrap_or_default();
         let name = first.name.or(Some(name)).filter(|name| !name.is_empty());
         let counted = counts.map(|counts| counts.agents.into_keys().collect::<BTreeSet<_>>());
         let agents = counted.filter(|agents| !agents.is_empty()).unwrap_or(first.agents);
@@ -49,14 +50,15 @@ impl Facts {
             parent: run.first.as_ref().and_then(|first| first.parent_run_id.clone()),
             kind: first.kind.or(name.is_some().then_some(kind)),
             name,
-            standing: Standing::of_run(&run.state, status),
+            standing,
             started,
             ended,
             duration_ms: duration_ms.or(elapsed),
             events: run.last_seq,
             tokens: usage,
             agents: agents.into_iter().collect(),
-            has_no_sum: run.state != RunState::Ended,
+            has_no_sum,
+            has_own_numbers: first.has_own_numbers,
             run_id: run.run_id,
             path: run.path,
         }
@@ -69,6 +71,8 @@ struct Beginning {
     name: Option<String>,
     kind: Option<RunKind>,
     agents: BTreeSet<String>,
+    /// Whether our own writer wrote it.
+    has_own_numbers: bool,
 }
 
 impl Beginning {
@@ -78,17 +82,18 @@ impl Beginning {
             .and_then(|first| first.decode_payload().ok());
         match payload {
             Some(Payload::RunStarted(started)) => {
-                let RunStarted { name, kind, agent, .. } = *started;
+                let RunStarted { name, kind, agent, format, .. } = *started;
                 let agent = agent.as_ref().and_then(Agent::label).map(str::to_owned);
                 Beginning {
                     name: Some(name),
                     kind: Some(kind),
                     agents: agent.into_iter().collect(),
+                    has_own_numbers: format.is_some(),
                 }
             }
             Some(Payload::RunCreated(created)) => {
                 let (name, kind) = (Some(created.name), Some(created.kind));
-                Beginning { name, kind, ..Beginning::default() }
+                Beginning { name, kind, has_own_numbers: true, ..Beginning::default() }
             }
             _ => Beginning::default(),
         }

@@ -39,7 +39,11 @@ pub(super) fn gather(layout: &Layout, runs: &[RunId], by: &[By]) -> Gathered {
         let mut gathered = Gathered::default();
         while let Some(run) = runs.get(next.fetch_add(1, Ordering::Relaxed)) {
             match gather_run(&layout.transcript(run), by) {
-                Ok(run) => gathered.merge(run),
+                Ok(mut found) => {
+                    // A run goes by the name of its file, whatever other writers write in its lines.
+                    found.summary.run_id = found.summary.run_id.and(Some(run.clone()));
+                    gathered.merge(found);
+                }
                 Err(error) => gathered.unreadable.push(error),
             }
         }

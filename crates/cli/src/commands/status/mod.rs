@@ -103,7 +103,10 @@ impl Look {
     }
 
     fn standing(&self) -> Standing {
-        Standing::of_run(&self.listing.state, self.status())
+        match self.status() {
+            Some(status) => Standing::of_run(&self.listing.state, Some(status)),
+            None => Standing::of_listing(&self.listing),
+        }
     }
 
     fn word(&self) -> String {

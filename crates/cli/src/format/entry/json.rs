@@ -59,7 +59,8 @@ pub(super) fn answer_parts(json: &Json) -> Vec<Part> {
 /// Returns the text of what a tool answered.
 ///
 /// Plain text, `{"content": [{"type": "text", "text": …}]}` of the tool protocol, the same in
-/// PascalCase as AWF writes it, and bare lists of blocks are taken apart; the rest is JSON.
+/// PascalCase as AWF writes it, and bare lists of blocks are taken apart; the rest is JSON, as is
+/// whatever stands between texts and is none.
 fn answer(json: &Json) -> String {
     let Ok(value) = json.decode::<Value>() else { return json.as_str().to_owned() };
     let blocks = match &value {
@@ -68,8 +69,13 @@ fn answer(json: &Json) -> String {
     };
     match blocks {
         Some(Value::Array(blocks)) => {
-            let texts: Option<Vec<&str>> = blocks.iter().map(text_of_block).collect();
-            texts.map_or_else(|| value.to_string(), |texts| texts.join("\n"))
+            let has_text = blocks.iter().any(|block| text_of_block(block).is_some());
+            if !has_text {
+                return value.to_string();
+            }
+            let part =
+                |block| text_of_block(block).map_or_else(|| text_of_value(block), str::to_owned);
+            blocks.iter().map(part).collect::<Vec<_>>().join("\n")
         }
         _ => text_of_value(&value),
     }
@@ -95,6 +101,10 @@ mod tests {
             (r#"{"content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]}"#, "a\nb"),
             (r#"{"Content":[{"Type":"text","Text":"a"}],"IsError":false}"#, "a"),
             (r#"[{"type":"text","text":"a"}]"#, "a"),
+            (
+                r#"{"Content":[{"Type":"text","Text":"a"},{"Type":"image"}],"IsError":true}"#,
+                "a\n{\"Type\":\"image\"}",
+            ),
             (r#"[1,2]"#, "[1,2]"),
             (r#"{"content":[{"type":"image"}]}"#, r#"{"content":[{"type":"image"}]}"#),
             (r#"{"ok":true}"#, r#"{"ok":true}"#),
