@@ -80,6 +80,16 @@ fn the_demo_has_one_of_everything() {
 }
 
 #[test]
+fn the_demo_has_tokens_of_each_of_its_agents() {
+    let (session, run) = played();
+    let stats = session.quipu(&["stats", "--json"]).json();
+    let models: Vec<_> = stats["models"].as_object().unwrap().keys().collect();
+    assert_eq!(models, ["claude-stub", "codex-stub", "gemini-stub"], "{stats}");
+    let tree = session.ok(&["tree", &run]);
+    assert!(tree.lines().next().unwrap().contains(" tokens"), "{tree}");
+}
+
+#[test]
 fn the_demo_hides_its_secret_and_keeps_it_from_the_audit_trail() {
     let (session, run) = played();
     let lines = session.lines(&run);

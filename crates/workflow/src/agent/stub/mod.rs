@@ -18,12 +18,11 @@ use crate::definition::OutputFormat;
 use crate::engine::{AgentJob, WorkStatus};
 use script::Script;
 
-/// The model that a stub says it is.
-const MODEL: &str = "claude-stub";
-
 /// An agent that is not there.
 pub(super) struct Stub {
     person: String,
+    /// The model that it says it is.
+    model: String,
     wants_json: bool,
     /// An answer that the step itself scripts, for trying out what follows it.
     scripted: Option<String>,
@@ -38,6 +37,7 @@ impl Stub {
             .or_else(|| job.options.get("response").filter(|_| job.provider == "stub"));
         Stub {
             person: person(&job.provider),
+            model: model(&job.provider),
             wants_json: job.output_format == Some(OutputFormat::Json),
             scripted: scripted.map(as_text),
             script: job.options.get("stub_script").and_then(Script::read),
@@ -52,21 +52,24 @@ impl Stub {
         };
         let text = self.text(&desk.step_name());
         let mut blocks = match &self.script {
-            Some(script) => script.play(MODEL, desk).await,
+            Some(script) => script.play(&self.model, desk).await,
             None => Vec::new(),
         };
         blocks.push(ContentBlock::text(Fidelity::AgentEmitted, text.clone()));
         let message = Message {
-            model: Some(MODEL.to_owned()),
+            model: Some(self.model.clone()),
             turn: turn.number,
             ..Message::assistant(blocks)
         };
-        let none =
-            TokenCounts { input_tokens: Some(0), output_tokens: Some(0), ..TokenCounts::default() };
+        let tokens = self.tokens();
         let usage = Usage {
-            model: Some(MODEL.to_owned()),
-            input_tokens: none.input_tokens,
-            output_tokens: none.output_tokens,
+            model: Some(self.model.clone()),
+            input_tokens: tokens.input_tokens,
+            output_tokens: tokens.output_tokens,
+            cache_read_tokens: tokens.cache_read_tokens,
+            cache_write_tokens: tokens.cache_write_tokens,
+            reasoning_tokens: tokens.reasoning_tokens,
+            cost_usd: tokens.cost_usd,
             scope: Some(UsageScope::Message),
             ..Usage::default()
         };
@@ -77,10 +80,17 @@ impl Stub {
             status: WorkStatus::Succeeded,
             text,
             session: Some(session),
-            model: Some(MODEL.to_owned()),
-            usage: none,
+            model: Some(self.model.clone()),
+            usage: tokens,
             ..Reply::default()
         }
+    }
+
+    /// Returns the tokens that its script says it took; an answer that nobody gave took none.
+    fn tokens(&self) -> TokenCounts {
+        let none =
+            TokenCounts { input_tokens: Some(0), output_tokens: Some(0), ..TokenCounts::default() };
+        self.script.as_ref().and_then(Script::tokens).unwrap_or(none)
     }
 
     fn text(&self, step: &str) -> String {
@@ -98,6 +108,14 @@ impl Stub {
                 if wants_json { format!("{text}\n\n```json\n{json}\n```") } else { text }
             }
         }
+    }
+}
+
+/// Returns the model that a stub in place of `provider` says it is.
+fn model(provider: &str) -> String {
+    match provider {
+        "" | "stub" => "claude-stub".to_owned(),
+        other => format!("{other}-stub"),
     }
 }
 

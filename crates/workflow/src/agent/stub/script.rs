@@ -7,12 +7,14 @@
 //!     - {tool: Grep, input: {pattern: cache}, output: "src/cache.rs:7"}
 //!     - {wait_ms: 300}
 //!     - {text: "It is read too early."}
+//!     - {usage: {input_tokens: 812, output_tokens: 40}}
 //! ```
 
 use std::time::Duration;
 
-use quipu_event::payload::{Message, ToolCall, ToolResult, ToolStatus};
+use quipu_event::payload::{Message, TokenCounts, ToolCall, ToolResult, ToolStatus};
 use quipu_event::{BlockContent, ContentBlock, Draft, Fidelity, Json, Kind};
+use serde::Deserialize;
 use serde_json::Value;
 
 use super::super::cli::as_text;
@@ -27,8 +29,15 @@ pub(super) struct Script(Vec<Line>);
 enum Line {
     Thinking(String),
     Text(String),
-    Tool { name: String, input: Value, output: Value, error: Option<String> },
+    Tool {
+        name: String,
+        input: Value,
+        output: Value,
+        error: Option<String>,
+    },
     Wait(Duration),
+    /// What the answer is said to have taken.
+    Usage(TokenCounts),
 }
 
 impl Script {
@@ -46,6 +55,17 @@ impl Script {
         })
     }
 
+    /// Returns what the answer is said to have taken, if the script says.
+    pub(super) fn tokens(&self) -> Option<TokenCounts> {
+        let mut told = self.0.iter().filter_map(|line| match line {
+            Line::Usage(tokens) => Some(tokens),
+            _ => None,
+        });
+        let mut sum = *told.next()?;
+        told.for_each(|tokens| sum.add(tokens));
+        Some(sum)
+    }
+
     /// Plays what comes before the answer. The blocks that belong to the answer's own message are
     /// returned.
     pub(super) async fn play(&self, model: &str, desk: &Desk) -> Vec<ContentBlock> {
@@ -57,6 +77,7 @@ impl Script {
                     blocks.push(ContentBlock::thinking(Fidelity::AgentEmitted, text));
                 }
                 Line::Text(_) if Some(index) == last_text => {}
+                Line::Usage(_) => {}
                 Line::Text(text) => blocks.push(ContentBlock::text(Fidelity::AgentEmitted, text)),
                 Line::Tool { name, input, output, error } => {
                     let call_id = format!("stub_{}_{index}", desk.at.attempt);
@@ -84,6 +105,9 @@ fn line(value: &Value) -> Option<Line> {
     }
     if let Some(wait) = value.get("wait_ms").and_then(Value::as_u64) {
         return Some(Line::Wait(Duration::from_millis(wait).min(LONGEST_WAIT)));
+    }
+    if let Some(usage) = value.get("usage") {
+        return TokenCounts::deserialize(usage).ok().map(Line::Usage);
     }
     text("thinking").map(Line::Thinking).or_else(|| text("text").map(Line::Text))
 }

@@ -28,8 +28,26 @@ async fn every_agent_can_be_a_stub() {
         asking.settings.stub = true;
         let asked = asking.ask().await;
         assert!(asked.outcome.output.starts_with("[STUB] "), "{provider}");
-        assert_eq!(asked.outcome.model.as_deref(), Some("claude-stub"), "{provider}");
+        let model = if *provider == "stub" { "claude-stub" } else { &format!("{provider}-stub") };
+        assert_eq!(asked.outcome.model.as_deref(), Some(model), "{provider}");
     }
+}
+
+#[tokio::test]
+async fn a_script_says_what_its_answer_took() {
+    let mut asking = Asking::new("stub", "Go.");
+    let script = json!([
+        { "usage": { "input_tokens": 800, "cache_read_tokens": 50 } },
+        { "text": "Done." },
+        { "usage": { "input_tokens": 12, "output_tokens": 40 } },
+        { "usage": "nonsense" },
+    ]);
+    asking.job.options.insert("stub_script".to_owned(), script);
+    let asked = asking.ask().await;
+    let usage = &asked.payloads(&Kind::Usage)[0];
+    let told = json!([usage["input_tokens"], usage["output_tokens"], usage["cache_read_tokens"]]);
+    assert_eq!(told, json!([812, 40, 50]));
+    assert_eq!(asked.outcome.usage.unwrap().total(), Some(902));
 }
 
 #[tokio::test]
