@@ -85,6 +85,27 @@ fn every_line_is_acknowledged_by_its_number_and_stdout_has_nothing_else() {
 }
 
 #[test]
+fn a_blank_line_leaves_no_event_and_is_not_acknowledged() {
+    let session = Session::new();
+    let input = "{\"type\":\"system\"}\n\n  \n{\"type\":\"system\"}\n";
+    let outcome = record(&session, &["--ack", "--strict"], input);
+    assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(0), "{\"seq\":2}\n{\"seq\":3}\n"));
+}
+
+#[test]
+fn acknowledgements_that_get_lost_are_told_of_once() {
+    let session = Session::new();
+    let mut child = session.spawn(&["record", "--name", "test", "--id", "r1", "--ack"]);
+    drop(child.stdout.take());
+    let outcome = finish(child, b"{\"type\":\"system\"}\n{\"type\":\"system\"}\n");
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    let told = "event 2 is recorded, and so is what follows, but not acknowledged any more: ";
+    assert_eq!(outcome.stderr.matches(told).count(), 1, "{outcome:?}");
+    assert_eq!(outcome.stderr.matches("acknowledged").count(), 1, "{outcome:?}");
+    assert_eq!(session.lines("r1").len(), 4);
+}
+
+#[test]
 fn an_acknowledgement_comes_before_the_next_line_is_sent() {
     let session = Session::new();
     let mut child = session.spawn(&["record", "--name", "test", "--ack"]);

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread;
 
-use signal_hook::consts::{SIGINT, SIGTERM, SIGXFSZ};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::Signals;
 
 /// How much is read at a time: twice what a pipe holds.
@@ -51,7 +51,7 @@ struct Chunk {
 }
 
 impl Input {
-    /// Begins to read, and to listen for SIGINT and SIGTERM.
+    /// Begins to read, and to listen for SIGINT, SIGTERM and SIGHUP.
     ///
     /// From here on a file that grows beyond its limit is an error to be told, not a signal that
     /// kills.
@@ -94,14 +94,29 @@ impl Input {
 
 fn listen_for_signals(news: SyncSender<News>) -> io::Result<()> {
     let mut signals = Signals::new([SIGINT, SIGTERM])?;
+    if !is_ignored(SIGHUP) {
+        signals.add_signal(SIGHUP)?;
+    }
     thread::Builder::new().name("signals".to_owned()).spawn(move || {
         for signal in signals.forever() {
-            let name = if signal == SIGINT { "SIGINT" } else { "SIGTERM" };
+            let name = match signal {
+                SIGINT => "SIGINT",
+                SIGHUP => "SIGHUP",
+                _ => "SIGTERM",
+            };
             // Once nobody takes news, the end is near anyway.
             let _ = news.send(News::End(End::Signaled(name)));
         }
     })?;
     Ok(())
+}
+
+/// Tells whether whoever started us wants us to live through `signal`, as `nohup` does.
+fn is_ignored(signal: i32) -> bool {
+    let Ok(status) = std::fs::read_to_string("/proc/self/status") else { return false };
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    ignored.is_some_and(|mask| mask & (1 << (signal - 1)) != 0)
 }
 
 fn read_stdin(news: &SyncSender<News>, spares: &Receiver<Chunk>) {

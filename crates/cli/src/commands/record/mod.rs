@@ -30,7 +30,8 @@ use recording::{Finished, Recording};
 ///
 /// A draft is {"type", "path"?, "iteration"?, "source"?, "timestamp"?, "child_run_id"?,
 /// "payload"?}; `quipu schema` has the types and the shapes of their payloads. A line that is no
-/// draft is kept whole as an event of type `unknown` and told on stderr.
+/// draft is kept whole as an event of type `unknown` and told on stderr. Blank lines are passed
+/// over: they leave no event and are not acknowledged.
 ///
 /// The run's id goes to stdout at once. quipu writes run.started and run.completed itself; a
 /// run.completed among the drafts takes the place of its own, and its status decides the exit

@@ -177,9 +177,13 @@ impl Recording {
 
     fn acknowledge(&mut self, seq: u64) {
         let Some(acks) = &mut self.acks else { return };
-        if writeln!(acks, "{{\"seq\":{seq}}}").and_then(|()| acks.flush()).is_err() {
-            // Nobody listens any more; the recording matters more than its echo.
+        let written = writeln!(acks, "{{\"seq\":{seq}}}").and_then(|()| acks.flush());
+        if let Err(error) = written {
+            // The recording matters more than its echo, and goes on without.
             self.acks = None;
+            self.screen.note(format_args!(
+                "event {seq} is recorded, and so is what follows, but not acknowledged any more: {error}"
+            ));
         }
     }
 
