@@ -31,7 +31,7 @@ pub enum DamageKind {
     #[error("the last line is torn: {0} bytes without a line feed")]
     TornTail(u64),
     /// The line is not an event.
-    #[error("not an event: {}", .0.source)]
+    #[error("not an event: {}", byte_for_column(&.0.source))]
     NotAnEvent(LineError),
     /// The line is empty.
     #[error("the line is empty")]

@@ -13,7 +13,7 @@ use quipu_event::{Event, Kind, RunId};
 use crate::error::ReadError;
 use crate::layout::{DIR_MODE, FILE_MODE, Layout, excess_mode};
 use crate::lock::writer_of;
-use crate::reader::{DamageKind, ReadProblem, Reader, io_error};
+use crate::reader::{DamageKind, ReadProblem, Reader, byte_for_column, io_error};
 use crate::spans::{OpenSpans, Unstarted};
 use calls::Calls;
 use links::check_links;
@@ -91,7 +91,7 @@ pub enum FindingKind {
     #[error("parent_run_id differs from that of line 1")]
     OtherParent,
     /// A payload is not of its type's shape.
-    #[error("{}: {}", .0, .0.source)]
+    #[error("{}: {} of it", .0, byte_for_column(&.0.source))]
     Payload(PayloadError),
     /// The file holds nothing at all. A note: a recorder that is killed before its first line leaves
     /// such a file.

@@ -5,12 +5,13 @@ use std::time::{Duration, Instant};
 
 use quipu_event::RunId;
 use quipu_journal::{
-    Finding, FindingKind, Layout, Report, find_run, run_ids_unordered, verify_run,
+    DamageKind, Finding, FindingKind, Layout, Report, find_run, run_ids_unordered, verify_run,
 };
 use serde_json::{Value, json};
 
 use crate::Context;
 use crate::exit::Exit;
+use crate::format::count;
 use crate::format::visible::visible;
 
 /// Check that runs are whole: well-formed, gapless, paired, linked both ways, closed to others
@@ -170,6 +171,16 @@ fn word(finding: &FindingKind) -> &'static str {
     }
 }
 
+/// Tells whether a repair does away with this.
+fn is_mendable(what: &FindingKind) -> bool {
+    matches!(
+        what,
+        FindingKind::Damaged(DamageKind::TornTail(_))
+            | FindingKind::Unfinished { .. }
+            | FindingKind::Mode { .. }
+    )
+}
+
 /// What all checks came to.
 #[derive(Default)]
 struct Tally {
@@ -177,6 +188,8 @@ struct Tally {
     sound: u64,
     findings: u64,
     unreadable: u64,
+    /// Whether a repair would mend any of it.
+    has_mendable: bool,
 }
 
 impl Tally {
@@ -184,19 +197,23 @@ impl Tally {
         self.checked += 1;
         self.sound += u64::from(report.is_sound());
         self.findings += report.findings.len() as u64 + report.more;
+        self.has_mendable |= report.findings.iter().any(|finding| is_mendable(&finding.what));
     }
 
     fn tell(&self, context: &Context) {
-        let Tally { checked, sound, findings, unreadable } = self;
+        let Tally { checked, sound, findings, unreadable, has_mendable } = self;
         let missing = match unreadable {
             0 => String::new(),
             _ => format!(", {unreadable} could not be read"),
         };
         if *findings > 0 {
-            context.screen.note(format_args!(
-                "{checked} checked, {sound} sound, {findings} findings{missing}; \
-                 `quipu repair RUN` mends what a crash left behind",
-            ));
+            let findings = count::of(*findings, "finding");
+            let hint = match has_mendable {
+                true => "; `quipu repair RUN` mends what a crash left behind",
+                false => "",
+            };
+            let told = format!("{checked} checked, {sound} sound, {findings}{missing}{hint}");
+            context.screen.note(told);
         } else if *unreadable > 0 {
             context.screen.note(format_args!("{checked} checked, {sound} sound{missing}"));
         } else if *checked > 1 {

@@ -86,7 +86,7 @@ fn a_hostile_transcript_cannot_drive_the_terminal() {
 00:00:00.000      2  message.assistant  a␛[1m
       title ␛]0;mine␇ and <U+009B>31m
       bell␀
-✗ damaged: line 3, byte 510: not an event: expected ident at line 1 column 2
+✗ damaged: line 3, byte 510: not an event: expected ident at byte 2
 ✗ damaged: line 4, byte 526: the line is empty
 00:00:01.000      3  usage              opus: 5 out
 00:00:02.000      4  future.␛kind       ‹subagent:␛7›

@@ -42,6 +42,22 @@ fn a_sound_run_is_called_ok_with_its_number_of_events() {
 }
 
 #[test]
+fn a_repair_is_advised_where_there_is_something_for_it_to_mend() {
+    let session = six_lines();
+    let path = session.transcript("six");
+    let text = fs::read_to_string(&path).unwrap();
+    let cases = [
+        (text.replacen("\"seq\":4,", "\"seq\":", 1), ""),
+        (format!("{text}{{\"seq\""), "; `quipu repair RUN` mends what a crash left behind"),
+    ];
+    for (text, hint) in cases {
+        fs::write(&path, text).unwrap();
+        let outcome = session.quipu(&["verify"]);
+        assert_eq!(outcome.stderr, format!("1 checked, 0 sound, 1 finding{hint}\n"), "{outcome:?}");
+    }
+}
+
+#[test]
 fn each_kind_of_damage_is_found_where_it_is() {
     type Break = fn(&mut Vec<String>);
     let cases: &[(&str, Break, &str)] = &[

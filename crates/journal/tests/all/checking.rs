@@ -89,7 +89,7 @@ const MUTATIONS: &[Mutation] = &[
     (
         "a line that is no event",
         |s| rewrite(s, "r", |l| l[3] = "{}\n".into()),
-        &["line 4, byte #: not an event: missing field `seq` at line 1 column 2"],
+        &["line 4, byte #: not an event: missing field `seq` at byte 2"],
     ),
     (
         "two lines that are no events, one of which never was",
@@ -100,7 +100,7 @@ const MUTATIONS: &[Mutation] = &[
             })
         },
         &[
-            "line 5, byte #: not an event: missing field `seq` at line 1 column 2",
+            "line 5, byte #: not an event: missing field `seq` at byte 2",
             "line 6, byte #: the line is empty",
         ],
     ),
@@ -113,7 +113,7 @@ const MUTATIONS: &[Mutation] = &[
             })
         },
         &[
-            "line 4, byte #: not an event: missing field `seq` at line 1 column 2",
+            "line 4, byte #: not an event: missing field `seq` at byte 2",
             "line 5, byte #: seq is 6, expected 5",
         ],
     ),
@@ -165,7 +165,7 @@ const MUTATIONS: &[Mutation] = &[
         "a payload of the wrong shape",
         |s| replace(s, "r", 3, "\"call_id\":\"1\"", "\"call_id\":7"),
         &[
-            "line 3, byte #: payload does not have the shape of tool.call: invalid type: integer `7`, expected a string at line 1 column 26",
+            "line 3, byte #: payload does not have the shape of tool.call: invalid type: integer `7`, expected a string at byte 26 of it",
             "line 4, byte #: tool result \"1\" answers no open call",
         ],
     ),
@@ -186,7 +186,7 @@ const MUTATIONS: &[Mutation] = &[
             rewrite(s, "r", |l| l.insert(0, "x\n".into()));
         },
         &[
-            "line 1, byte 0: not an event: expected value at line 1 column 1",
+            "line 1, byte 0: not an event: expected value at byte 1",
             "line 3: step.started at \"a\" never completed",
         ],
     ),

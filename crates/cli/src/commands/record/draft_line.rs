@@ -162,7 +162,11 @@ struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
 fn text_of<'a>(raw: Option<&'a RawValue>, key: &str) -> Result<Option<Cow<'a, str>>, String> {
     let Some(raw) = raw else { return Ok(None) };
     let text: Option<Text<'a>> =
-        serde_json::from_str(raw.get()).map_err(|_| format!("`{key}` is not a string"))?;
+        serde_json::from_str(raw.get()).map_err(|error| match error.is_data() {
+            true => format!("`{key}` is not a string"),
+            // It is one that no text can be made of, such as half of a character.
+            false => format!("`{key}`: {} of it", without_line(&error)),
+        })?;
     Ok(text.map(|text| text.0))
 }
 
@@ -258,6 +262,11 @@ mod tests {
             (r#"{"type":"system","type":"usage"}"#, "key \"type\" stands twice at byte 23", None),
             (r#"{"type":"x.y"}"#, "\"x.y\" is not a type of event", Some("x.y")),
             (r#"{"type":"system","path":1}"#, "`path` is not a string", Some("system")),
+            (
+                r#"{"type":"system","path":"a\ud83d"}"#,
+                "`path`: unexpected end of hex escape at byte 9 of it",
+                Some("system"),
+            ),
             (
                 r#"{"type":"system","iteration":-1}"#,
                 "`iteration` is not a whole number from 0 to 18446744073709551615",
