@@ -91,6 +91,7 @@
 
 mod block;
 mod canonical;
+mod contract;
 mod draft;
 mod encode;
 mod escape;
@@ -110,6 +111,7 @@ mod vocabulary;
 
 pub use block::{BlockContent, ContentBlock, Fidelity, Purpose};
 pub use canonical::{Peek, peek};
+pub use contract::{Breach, keys_left_out};
 pub use draft::{Draft, RunIdentity};
 pub use encode::{EncodeError, MAX_DEPTH};
 pub use event::Event;

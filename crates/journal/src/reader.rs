@@ -212,13 +212,13 @@ impl Iterator for ReaderBackward {
 }
 
 /// Damage before its line number is known.
-struct Found {
+pub(crate) struct Found {
     offset: u64,
     len: u64,
-    what: DamageKind,
+    pub(crate) what: DamageKind,
 }
 
-fn decode(line: &Line<'_>) -> Result<Event, Found> {
+pub(crate) fn decode(line: &Line<'_>) -> Result<Event, Found> {
     let len = line.bytes.len() as u64;
     let what = if line.end == LineEnd::Missing {
         DamageKind::TornTail(len)

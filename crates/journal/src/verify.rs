@@ -8,18 +8,21 @@ use std::fmt;
 use std::path::PathBuf;
 
 use quipu_event::payload::{Payload, PayloadError, RunKind};
-use quipu_event::{Event, Kind, RunId};
+use quipu_event::{Breach, Event, Kind, RunId, keys_left_out};
 
 use crate::error::ReadError;
 use crate::layout::{DIR_MODE, FILE_MODE, Layout, excess_mode};
+use crate::lines::Lines;
 use crate::lock::writer_of;
-use crate::reader::{DamageKind, ReadProblem, Reader, byte_for_column, io_error};
+use crate::reader::{DamageKind, byte_for_column, decode, io_error};
 use crate::spans::{OpenSpans, Unstarted};
 use calls::Calls;
 use links::check_links;
 
 /// How many findings are kept of one run; the rest are counted.
 const KEPT: usize = 1000;
+/// The label of a run that another recorder made, and whose words are in it as they were.
+const IMPORTED: &str = "imported_from";
 
 /// What was found of one run.
 #[derive(Debug)]
@@ -93,6 +96,20 @@ pub enum FindingKind {
     /// A payload is not of its type's shape.
     #[error("{}: {} of it", .0, byte_for_column(&.0.source))]
     Payload(PayloadError),
+    /// A line leaves out a key that every line has.
+    #[error("`{key}` is missing")]
+    KeyMissing {
+        /// The key.
+        key: &'static str,
+    },
+    /// A payload is not what the format asks of a writer.
+    #[error("{kind}: {breach}")]
+    Breach {
+        /// The event's type.
+        kind: Kind,
+        /// What is not so.
+        breach: Breach,
+    },
     /// The file holds nothing at all. A note: a recorder that is killed before its first line leaves
     /// such a file.
     #[error("no event")]
@@ -214,25 +231,27 @@ pub fn verify_run(layout: &Layout, run: &RunId) -> Result<Report, ReadError> {
     };
     let live = writer_of(&path).map_err(|source| io_error(&path, source))?.is_some();
     let mut fold = Fold::new(run.clone());
-    let mut reader = Reader::open(&path)?;
+    let mut lines = Lines::open(&path, 0).map_err(|source| io_error(&path, source))?;
     let mut line = 0;
-    loop {
-        let offset = reader.offset();
-        let Some(read) = reader.next() else { break };
+    while let Some(read) = lines.next().map_err(|source| io_error(&path, source))? {
         line += 1;
-        match read {
+        let offset = read.offset;
+        match decode(&read) {
             Ok(event) => {
                 report.events += 1;
-                fold.check(line, &event, &mut |what| report.add(Some(line), Some(offset), what));
+                let mut found = |what| report.add(Some(line), Some(offset), what);
+                keys_left_out(read.bytes)
+                    .into_iter()
+                    .for_each(|key| found(FindingKind::KeyMissing { key }));
+                fold.check(line, &event, &mut found);
             }
-            Err(ReadProblem::Damaged { damage, .. }) => {
+            Err(damage) => {
                 fold.damaged += 1;
                 // A line in the making is not damage.
                 if !(live && matches!(damage.what, DamageKind::TornTail(_))) {
                     report.add(Some(line), Some(offset), FindingKind::Damaged(damage.what));
                 }
             }
-            Err(ReadProblem::Io(error)) => return Err(error),
         }
     }
     if !live && line == 0 {
@@ -261,6 +280,8 @@ struct Fold {
     run: RunId,
     parent: Option<RunId>,
     is_workflow: bool,
+    /// Whether our own writer began it.
+    is_ours: bool,
     last_seq: u64,
     /// How many lines since then hold no event, and may have held one each.
     damaged: u64,
@@ -279,6 +300,7 @@ impl Fold {
             run,
             parent: None,
             is_workflow: false,
+            is_ours: false,
             last_seq: 0,
             damaged: 0,
             ended: false,
@@ -297,7 +319,11 @@ impl Fold {
             self.lines.insert(self.events, line);
         }
         self.check_span(event, found);
-        match event.decode_payload() {
+        let payload = event.decode_payload();
+        if let Ok(payload) = &payload {
+            self.check_contract(event, payload, found);
+        }
+        match payload {
             Ok(Payload::ToolCall(call)) => self.calls.check_call(event, &call.call_id, found),
             Ok(Payload::ToolResult(result)) => {
                 self.calls.check_result(event, &result.call_id, found);
@@ -311,6 +337,31 @@ impl Fold {
         self.calls.note_round(event);
         if event.kind == Kind::CallWorkflowStarted {
             self.children.extend(event.child_run_id.clone());
+        }
+    }
+
+    /// Checks what our own writers owe. What others wrote, or said before we recorded it, is as they
+    /// left it.
+    fn check_contract(
+        &mut self,
+        event: &Event,
+        payload: &Payload,
+        found: &mut impl FnMut(FindingKind),
+    ) {
+        match payload {
+            Payload::RunCreated(_) => self.is_ours = true,
+            Payload::RunStarted(started) => {
+                let is_imported =
+                    started.labels.as_ref().is_some_and(|labels| labels.contains_key(IMPORTED));
+                self.is_ours = started.format.is_some() && !is_imported;
+            }
+            _ => {}
+        }
+        if self.is_ours && event.origin.is_none() {
+            let breaches = payload.breaches(&event.payload).into_iter();
+            breaches.for_each(|breach| {
+                found(FindingKind::Breach { kind: event.kind.clone(), breach });
+            });
         }
     }
 

@@ -166,6 +166,8 @@ fn word(finding: &FindingKind) -> &'static str {
         FindingKind::ChildDisowns { .. } => "child_disowns",
         FindingKind::ParentMissing { .. } => "parent_missing",
         FindingKind::ParentSilent { .. } => "parent_silent",
+        FindingKind::KeyMissing { .. } => "key_missing",
+        FindingKind::Breach { .. } => "breach",
         FindingKind::Mode { .. } => "mode",
         _ => "other",
     }

@@ -93,6 +93,22 @@ fn a_blank_line_leaves_no_event_and_is_not_acknowledged() {
 }
 
 #[test]
+fn what_the_format_does_not_allow_is_told_or_refused() {
+    let bogus = r#"{"type":"run.completed","payload":{"name":"x","kind":"exec","status":"bogus"}}"#;
+    let told =
+        "stdin line 1: run.completed: `status` is \"bogus\", which is not a word of the format";
+    let session = Session::new();
+    let kept = record(&session, &[], bogus);
+    assert_eq!((kept.code, kept.stderr.matches(told).count()), (Some(0), 1), "{kept:?}");
+    assert_eq!(session.lines("r1")[1]["payload"]["status"], "bogus");
+    let found = session.quipu(&["verify", "--json"]).json();
+    assert_eq!(found["runs"][0]["findings"][0]["kind"], "breach");
+    let session = Session::new();
+    let refused = record(&session, &["--strict"], bogus);
+    assert_eq!((refused.code, refused.stderr.matches(told).count()), (Some(1), 1), "{refused:?}");
+}
+
+#[test]
 fn acknowledgements_that_get_lost_are_told_of_once() {
     let session = Session::new();
     let mut child = session.spawn(&["record", "--name", "test", "--id", "r1", "--ack"]);

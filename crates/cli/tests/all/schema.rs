@@ -27,6 +27,18 @@ fn every_line_of_a_demo_run_is_valid() {
 }
 
 #[test]
+fn the_schema_for_writers_asks_for_what_the_one_for_readers_lets_go() {
+    let session = Session::new();
+    let schema: Value = serde_json::from_str(&session.ok(&["schema", "--written"])).unwrap();
+    let written = jsonschema::validator_for(&schema).expect("the schema is a schema");
+    let line = json!({
+        "seq": 1, "run_id": "r", "type": "step.started", "path": "a", "iteration": 0,
+        "timestamp": "2026-01-01T00:00:00.000000Z", "payload": {},
+    });
+    assert!(validator(&session).is_valid(&line) && !written.is_valid(&line));
+}
+
+#[test]
 fn a_line_that_breaks_the_format_is_not_valid() {
     let session = Session::new();
     let validator = validator(&session);

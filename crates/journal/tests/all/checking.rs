@@ -170,6 +170,30 @@ const MUTATIONS: &[Mutation] = &[
         ],
     ),
     (
+        "a line without its path and payload",
+        |s| {
+            rewrite(s, "r", |l| {
+                let (head, rest) = l[4].split_once(",\"path\":").unwrap();
+                let iteration = rest.split_once(",\"iteration\"").unwrap().1;
+                let iteration = iteration.split_once(",\"payload\"").unwrap().0;
+                l[4] = format!("{head},\"iteration\"{iteration}}}\n");
+            })
+        },
+        &["line 5, byte #: `path` is missing", "line 5, byte #: `payload` is missing"],
+    ),
+    (
+        "a step without its name",
+        |s| replace(s, "r", 2, "\"name\":\"a\"", "\"name\":\"\""),
+        &["line 2, byte #: step.started: `name` is missing"],
+    ),
+    (
+        "an end of no known sort",
+        |s| replace(s, "r", 9, "\"succeeded\"", "\"bogus\""),
+        &[
+            "line 9, byte #: run.completed: `status` is \"bogus\", which is not a word of the format",
+        ],
+    ),
+    (
         "an end without its start",
         |s| without(s, 2),
         &["line 5, byte #: step.completed at \"a\" without its step.started"],

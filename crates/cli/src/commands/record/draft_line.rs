@@ -13,6 +13,8 @@ use serde_json::value::RawValue;
 
 /// A reason is cut to this many characters: it may quote what the line said.
 const REASON_LENGTH: usize = 300;
+/// So many things that a draft owes are told at once.
+const BREACHES_TOLD: usize = 3;
 /// A type that is no type of ours is cut to this many characters.
 const NATIVE_TYPE_LENGTH: usize = 100;
 
@@ -39,6 +41,15 @@ pub(super) fn parse(line: &[u8]) -> Result<Draft, Refusal> {
         reason: cut(&reason, REASON_LENGTH),
         native_type: Some(cut(kind.as_str(), NATIVE_TYPE_LENGTH)),
     })
+}
+
+/// Says in what a draft is not what the format asks of a writer. Readers make do with it.
+pub(super) fn owed(draft: &Draft) -> Option<String> {
+    let payload = Payload::decode(&draft.kind, &draft.payload).ok()?;
+    let breaches = payload.breaches(&draft.payload);
+    let told: Vec<_> = breaches.iter().take(BREACHES_TOLD).map(ToString::to_string).collect();
+    let text = format!("{}: {}", draft.kind, told.join(", "));
+    (!told.is_empty()).then(|| cut(&text, REASON_LENGTH))
 }
 
 /// The keys of a draft as they stand in the line.
@@ -295,6 +306,22 @@ mod tests {
             let refusal = refused(line);
             assert_eq!(refusal.reason, *reason, "{line}");
             assert_eq!(refusal.native_type.as_deref(), *native_type, "{line}");
+        }
+    }
+
+    #[test]
+    fn what_a_draft_owes_is_said() {
+        let cases = [
+            (r#"{"type":"step.started","payload":{"name":"a","kind":"agent"}}"#, None),
+            (
+                r#"{"type":"step.started","payload":{}}"#,
+                Some("step.started: `name` is missing, `kind` is missing"),
+            ),
+            (r#"{"type":"system","payload":{}}"#, None),
+        ];
+        for (line, expected) in cases {
+            let draft = parse(line.as_bytes()).unwrap();
+            assert_eq!(owed(&draft).as_deref(), expected, "{line}");
         }
     }
 

@@ -30,8 +30,9 @@ use recording::{Finished, Recording};
 ///
 /// A draft is {"type", "path"?, "iteration"?, "source"?, "timestamp"?, "child_run_id"?,
 /// "payload"?}; `quipu schema` has the types and the shapes of their payloads. A line that is no
-/// draft is kept whole as an event of type `unknown` and told on stderr. Blank lines are passed
-/// over: they leave no event and are not acknowledged.
+/// draft is kept whole as an event of type `unknown` and told on stderr; a draft without a field
+/// that its type must have, or with a status that is none, is recorded and told. Blank lines are
+/// passed over: they leave no event and are not acknowledged.
 ///
 /// The run's id goes to stdout at once. quipu writes run.started and run.completed itself; a
 /// run.completed among the drafts takes the place of its own, and its status decides the exit
@@ -65,7 +66,7 @@ pub(crate) struct Args {
     /// Print {"seq":n} after each line is written, and nothing else, on stdout
     #[arg(long)]
     ack: bool,
-    /// Stop at the first line that is no draft, recording nothing of it
+    /// Stop at the first line that is no draft, or none that the format allows, recording nothing of it
     #[arg(long)]
     strict: bool,
     /// Leave run.started and run.completed to the drafts

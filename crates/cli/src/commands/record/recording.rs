@@ -100,7 +100,12 @@ impl Recording {
             return ControlFlow::Continue(());
         }
         let draft = match self.understand(line) {
-            Ok(draft) => draft,
+            Ok((draft, owed)) => {
+                if let Some(owed) = owed {
+                    self.screen.note(format_args!("stdin line {number}: {owed}"));
+                }
+                draft
+            }
             Err(Refusal { reason, native_type }) => {
                 let told = format!("stdin line {number}: {reason}");
                 self.screen.note(&told);
@@ -131,14 +136,20 @@ impl Recording {
         self.refused.as_deref()
     }
 
-    fn understand(&self, line: &[u8]) -> Result<Draft, Refusal> {
+    /// Makes a draft of a line, and says what the draft owes and does not say.
+    fn understand(&self, line: &[u8]) -> Result<(Draft, Option<String>), Refusal> {
         let draft = draft_line::parse(line)?;
+        let owed = draft_line::owed(&draft);
+        if let (Some(reason), Strictness::Strict) = (&owed, self.strictness) {
+            let native_type = Some(draft.kind.to_string());
+            return Err(Refusal { reason: reason.clone(), native_type });
+        }
         if draft.kind == Kind::RunStarted && matches!(self.lifecycle, Lifecycle::Ours { .. }) {
             let reason = "quipu has written run.started already; with --no-lifecycle it is yours";
             let native_type = Some(draft.kind.to_string());
             return Err(Refusal { reason: reason.to_owned(), native_type });
         }
-        Ok(draft)
+        Ok((draft, owed))
     }
 
     /// Records `draft` and returns its number, or tells why it could not.
