@@ -1,7 +1,10 @@
 //! An event as views take it: the payload decoded, and what the writer left out filled in.
 //!
-//! Every quirk of other writers that matters to a view ends here: no payload, no status, no path.
+//! Every quirk of other writers that matters to a view ends here: no payload, no status, no path, a
+//! block of a type that nobody knows.
 //! The event itself is never changed.
+
+mod foreign_block;
 
 use quipu_event::payload::{
     Message, RunCompleted, Status, StepCompleted, StepStarted, ToolCall, ToolResult, ToolStatus,
@@ -37,6 +40,7 @@ pub(crate) fn read(event: &Event) -> Reading {
         payload => payload,
     };
     fill_in_status(&mut payload);
+    foreign_block::fill_in_content(&mut payload, &event.payload);
     Reading { payload, shape }
 }
 

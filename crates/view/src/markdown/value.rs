@@ -3,15 +3,14 @@
 //! Numbers and strings are never read and printed again: what stands on the page is what was there.
 
 use std::borrow::Cow;
-use std::fmt;
 
 use quipu_event::Json;
-use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::Length;
 use super::escape::{code, plain};
 use super::fence::fenced;
+use crate::fields::{Fields, Text};
 use crate::figure;
 
 /// A text that is longer than this does not stand on a line with its key.
@@ -162,57 +161,6 @@ fn end_of_string(bytes: &[u8], mut at: usize) -> usize {
         }
     }
     bytes.len()
-}
-
-/// A string that is copied only if it must be.
-struct Text<'a>(Cow<'a, str>);
-
-impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Either;
-        impl<'de> Visitor<'de> for Either {
-            type Value = Cow<'de, str>;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a string")
-            }
-            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
-                Ok(Cow::Borrowed(text))
-            }
-            fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
-                Ok(Cow::Owned(text.to_owned()))
-            }
-        }
-        deserializer.deserialize_str(Either).map(Text)
-    }
-}
-
-/// The fields of an object, in their order.
-struct Fields<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
-
-impl<'a> Fields<'a> {
-    fn either(&self, one: &str, other: &str) -> Option<&'a str> {
-        self.0.iter().find(|(key, _)| key == one || key == other).map(|(_, value)| value.get())
-    }
-}
-
-impl<'de: 'a, 'a> Deserialize<'de> for Fields<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct InOrder;
-        impl<'de> Visitor<'de> for InOrder {
-            type Value = Vec<(Cow<'de, str>, &'de RawValue)>;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut fields = Vec::new();
-                while let Some((Text(key), value)) = map.next_entry()? {
-                    fields.push((key, value));
-                }
-                Ok(fields)
-            }
-        }
-        deserializer.deserialize_map(InOrder).map(Fields)
-    }
 }
 
 #[cfg(test)]

@@ -378,6 +378,20 @@ const FACTS: &[(&str, &str, &str, &str, &str)] = &[
         r#"purpose: "system_prompt""#,
     ),
     (
+        r#"{"type":"message.assistant","payload":{"blocks":[{"type":"image","source":{"data":"@"}}]}}"#,
+        "A",
+        "B",
+        r#"{"source":{"data":"A"},"type":"image"}"#,
+        r#"{"source":{"data":"B"},"type":"image"}"#,
+    ),
+    (
+        r#"{"type":"message.assistant","payload":{"blocks":[{"type":"image","content":1,"fidelity":"router","alt":"@"}]}}"#,
+        "A",
+        "B",
+        r#"{"alt":"A","content":1,"type":"image"}"#,
+        r#"{"alt":"B","content":1,"type":"image"}"#,
+    ),
+    (
         r#"{"type":"memory.recall.completed","payload":{"hits":@}}"#,
         "0",
         "3",
