@@ -3,21 +3,18 @@
 //! What is written here stays on its line and means nothing to a Markdown reader. Texts with lines
 //! of their own go through [`super::speech`] or [`super::fence`].
 
+use super::address::Addresses;
+
 /// Appends `text` as plain words.
 pub(crate) fn plain(out: &mut String, text: &str) {
+    let mut addresses = Addresses::of(text, SIGNS);
     let mut in_word = false;
-    let mut rest = text.chars().peekable();
-    one_line(out, text, |out, c| {
-        // Keeps pace with the characters that are handed out.
-        rest.by_ref().find(|next| *next == c);
-        let goes_on = rest.peek().is_some_and(|next| next.is_alphanumeric());
+    one_line(out, text, |out, at, c| {
         let means_something = match c {
             // Inside a word an underscore is only itself.
-            '_' => !(in_word && goes_on),
-            c => matches!(
-                c,
-                '\\' | '`' | '*' | '[' | ']' | '<' | '>' | '#' | '&' | '|' | '~' | '$' | '!'
-            ),
+            '_' => !(in_word && text[at + 1..].starts_with(char::is_alphanumeric)),
+            ':' | '.' => addresses.must_be_broken(at),
+            c => u8::try_from(c).is_ok_and(|byte| SIGNS.contains(&byte)),
         };
         if means_something {
             out.push('\\');
@@ -26,6 +23,9 @@ pub(crate) fn plain(out: &mut String, text: &str) {
         in_word = c.is_alphanumeric();
     });
 }
+
+/// Signs that mean something to a Markdown reader.
+const SIGNS: &[u8] = b"\\`*_[]<>#&|~$!";
 
 /// Appends `text` as code.
 pub(crate) fn code(out: &mut String, text: &str) {
@@ -37,7 +37,7 @@ pub(crate) fn code(out: &mut String, text: &str) {
     if padded {
         out.push(' ');
     }
-    one_line(out, text, String::push);
+    one_line(out, text, |out, _, c| out.push(c));
     if padded {
         out.push(' ');
     }
@@ -57,13 +57,13 @@ pub(crate) fn longest_run(text: &str) -> usize {
     longest
 }
 
-/// Hands out the characters of `text`, with everything that could end the line as one blank.
-fn one_line(out: &mut String, text: &str, mut push: impl FnMut(&mut String, char)) {
+/// Hands out the characters of `text` and where they stand, with everything that could end the line as one blank.
+fn one_line(out: &mut String, text: &str, mut push: impl FnMut(&mut String, usize, char)) {
     let mut broken = false;
-    for c in text.chars() {
+    for (at, c) in text.char_indices() {
         let breaks = c.is_control() || matches!(c, '\u{2028}' | '\u{2029}');
         if !breaks {
-            push(out, c);
+            push(out, at, c);
         } else if !broken {
             out.push(' ');
         }
@@ -90,6 +90,7 @@ mod tests {
             ("a\r\n# b", "a \\# b"),
             ("<script>", "\\<script\\>"),
             ("[x](javascript:y)", "\\[x\\](javascript:y)"),
+            ("http://a.b/_<b c=d> <b>", "http\\://a.b/\\_\\<b c=d\\> \\<b\\>"),
         ];
         for (text, expected) in cases {
             assert_eq!(written(plain, text), expected);

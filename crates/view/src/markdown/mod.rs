@@ -4,6 +4,7 @@
 //! outputs lose their middle unless all is asked for; what was said is never shortened. Nothing that
 //! a run says can be taken for a part of the page.
 
+mod address;
 mod asked;
 mod escape;
 mod fact;

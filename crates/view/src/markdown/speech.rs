@@ -7,6 +7,9 @@
 //! and ends on its line, and each fence stands at the edge of the quotation.
 
 use std::iter;
+use std::ops::Range;
+
+use super::address::Addresses;
 
 /// Appends `text` as a quotation, a paragraph of its own.
 pub(crate) fn quoted(out: &mut String, text: &str) {
@@ -132,58 +135,68 @@ fn is_heading(rest: &str) -> bool {
 }
 
 /// Writes the text of a line.
+///
+/// The cells of a table end at their bars even within code. What stands between two bars is written
+/// such that it means the same by itself and in a line that is no table.
 fn inline(out: &mut String, text: &str) {
     let bytes = text.as_bytes();
-    // The cells of a table end at their bars even within code, so that none is safe from itself.
-    let has_bars = bytes.contains(&b'|');
-    let (mut from, mut at) = (0, 0);
-    while let Some(found) = bytes[at..].iter().position(|byte| IS_SPECIAL[usize::from(*byte)]) {
+    let mut addresses = Addresses::of(text, SIGNS);
+    let special = if addresses.are_there() { &WITH_ADDRESSES } else { &WITHOUT_ADDRESSES };
+    let mut begin = 0;
+    for (bar, _) in text.match_indices('|') {
+        // All readers agree on a single backslash; on more of them they do not.
+        let is_escaped = bytes[..bar].ends_with(b"\\") && !bytes[..bar].ends_with(b"\\\\");
+        if !is_escaped {
+            cell(out, text, begin..bar, special, &mut addresses);
+            out.push('|');
+            begin = bar + 1;
+        }
+    }
+    cell(out, text, begin..text.len(), special, &mut addresses);
+}
+
+/// Writes what stands in `text` between two bars.
+fn cell(
+    out: &mut String,
+    text: &str,
+    place: Range<usize>,
+    special: &[bool; 256],
+    addresses: &mut Addresses<'_>,
+) {
+    let bytes = &text.as_bytes()[..place.end];
+    let (mut from, mut at) = (place.start, place.start);
+    while let Some(found) = bytes[at..].iter().position(|byte| special[usize::from(*byte)]) {
         at += found;
-        out.push_str(&text[from..at]);
-        from = at;
-        match bytes[at] {
-            b'\\' => at += 1 + usize::from(bytes.get(at + 1).is_some_and(u8::is_ascii_punctuation)),
-            b'<' => {
+        let (kept, hidden) = match bytes[at] {
+            b':' | b'.' if addresses.must_be_broken(at) => (0, 1),
+            b':' | b'.' => (1, 0),
+            _ => meaning(bytes, at),
+        };
+        at += kept;
+        if hidden > 0 {
+            out.push_str(&text[from..at]);
+            from = at + hidden;
+            while at < from {
                 out.push('\\');
+                out.push(char::from(bytes[at]));
                 at += 1;
-            }
-            b']' => {
-                at += 1;
-                if matches!(bytes.get(at), Some(b'(' | b':')) {
-                    out.push_str("]\\");
-                    from = at;
-                }
-            }
-            _ => {
-                let marks = run(&bytes[at..], b'`');
-                match end_of_code(bytes, at, marks) {
-                    Some(end) if !has_bars => at = end,
-                    Some(end) => {
-                        code_with_bars(out, &text[at..end]);
-                        (from, at) = (end, end);
-                    }
-                    None => {
-                        (0..marks).for_each(|_| out.push_str("\\`"));
-                        at += marks;
-                        from = at;
-                    }
-                }
             }
         }
     }
-    out.push_str(&text[from..]);
+    out.push_str(&text[from..place.end]);
 }
 
-/// Writes a code span that the cells of a table may tear apart.
-fn code_with_bars(out: &mut String, code: &str) {
-    let mut before = 0;
-    for c in code.chars() {
-        let links = before == b']' && matches!(c, '(' | ':');
-        if c == '<' || links {
-            out.push('\\');
+/// Returns how many bytes from `at` on may stay as they are, and how many signs behind them not.
+fn meaning(bytes: &[u8], at: usize) -> (usize, usize) {
+    let next = bytes.get(at + 1);
+    match bytes[at] {
+        b'\\' => (1 + usize::from(next.is_some_and(u8::is_ascii_punctuation)), 0),
+        b']' => (1, usize::from(matches!(next, Some(b'(' | b':')))),
+        b'`' => {
+            let marks = run(&bytes[at..], b'`');
+            end_of_code(bytes, at, marks).map_or((0, marks), |end| (end - at, 0))
         }
-        out.push(c);
-        before = u8::try_from(c).unwrap_or(0);
+        _ => (0, 1),
     }
 }
 
@@ -220,14 +233,20 @@ fn lines(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-const IS_SPECIAL: [bool; 256] = {
+/// Signs that mean something, or keep others from it.
+const SIGNS: &[u8] = b"\\`<]";
+const WITHOUT_ADDRESSES: [bool; 256] = table(SIGNS);
+const WITH_ADDRESSES: [bool; 256] = table(b"\\`<]:.");
+
+const fn table(signs: &[u8]) -> [bool; 256] {
     let mut table = [false; 256];
-    table[b'\\' as usize] = true;
-    table[b'`' as usize] = true;
-    table[b'<' as usize] = true;
-    table[b']' as usize] = true;
+    let mut at = 0;
+    while at < signs.len() {
+        table[signs[at] as usize] = true;
+        at += 1;
+    }
     table
-};
+}
 
 #[cfg(test)]
 mod tests {
@@ -246,7 +265,14 @@ mod tests {
             ("a ` b", "> a \\` b\n"),
             ("\\` <b>", "> \\` \\<b>\n"),
             ("[a](javascript:b) [c]: d", "> [a]\\(javascript:b) [c]\\: d\n"),
-            ("| `a<b` |", "> | `a\\<b` |\n"),
+            ("| `a<b` <b |", "> | `a<b` \\<b |\n"),
+            ("| `a \\| <b` |", "> | `a \\| <b` |\n"),
+            ("`a | <b` `` c", "> \\`a | \\<b\\` \\`\\` c\n"),
+            ("`a \\\\| <b`", "> \\`a \\\\| \\<b\\`\n"),
+            ("http://a.b/c?d=e_f. <b>", "> http://a.b/c?d=e_f. \\<b>\n"),
+            ("see http://a.b</details> <b>", "> see http\\://a.b\\</details> \\<b>\n"),
+            ("www.a.b`<b>` `www.c<b>`", "> www\\.a.b`<b>` `www.c<b>`\n"),
+            ("http://a.b\\<b>|<b> [a]:(", "> http\\://a.b\\<b>|\\<b> [a]\\:(\n"),
             (
                 "```rust\nlet a = \"<b>\";\n```\n<i>",
                 "> ```rust\n> let a = \"<b>\";\n> ```\n> \\<i>\n",

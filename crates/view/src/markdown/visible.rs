@@ -64,8 +64,8 @@ fn push_visible(out: &mut String, c: char) {
     match u32::from(c) {
         code @ 0..0x20 => out.extend(char::from_u32(0x2400 + code)),
         0x7f => out.push('\u{2421}'),
-        // Without angle brackets, which would look like a tag.
-        code => out.push_str(&format!("(U+{code:04X})")),
+        // In brackets that mean nothing: others make a tag, or a link of what stands before them.
+        code => out.push_str(&format!("⟨U+{code:04X}⟩")),
     }
 }
 
@@ -79,8 +79,8 @@ mod tests {
             ("plain · text → here — “so”\r\n\tx é", None),
             ("\u{1b}[31mred\u{7}", Some("␛[31mred␇")),
             ("a\rb\u{7f}\u{0}", Some("a␍b␡␀")),
-            ("\u{9b}31m \u{202e}x\u{2066}", Some("(U+009B)31m (U+202E)x(U+2066)")),
-            ("\u{61c}\u{200e}\u{200b}\u{2070}", Some("(U+061C)(U+200E)\u{200b}\u{2070}")),
+            ("\u{9b}31m \u{202e}x\u{2066}", Some("⟨U+009B⟩31m ⟨U+202E⟩x⟨U+2066⟩")),
+            ("\u{61c}\u{200e}\u{200b}\u{2070}", Some("⟨U+061C⟩⟨U+200E⟩\u{200b}\u{2070}")),
         ];
         for (text, expected) in cases {
             assert_eq!(made_visible(text).as_deref(), expected, "{text:?}");
@@ -91,7 +91,7 @@ mod tests {
     fn it_is_seen_wherever_it_stands() {
         for before in 0..2 * PIECE + 2 {
             let text = format!("{}\u{202e}", "é·"[..].repeat(before / 2) + &"x".repeat(before % 2));
-            assert!(made_visible(&text).is_some_and(|text| text.ends_with("(U+202E)")), "{before}");
+            assert!(made_visible(&text).is_some_and(|text| text.ends_with("⟨U+202E⟩")), "{before}");
         }
     }
 }

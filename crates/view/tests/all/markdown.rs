@@ -142,6 +142,7 @@ fn nothing_that_was_said_can_be_taken_for_a_part_of_the_page() {
         "- ```\n  <b>\n  ```\n  # heading\n-\n-",
         "[^1] text\n\n[^1]: note",
         "x\n-\ny\n=",
+        "[click]\u{202e} [click]\u{85}",
     ];
     for case in cases {
         check_harmless(case).unwrap_or_else(|error| panic!("{case:?}: {error}"));
