@@ -116,12 +116,8 @@ impl MarkdownView {
             Payload::RunCompleted(run) => {
                 return self.outcome.end = Some(run.as_ref().clone().into());
             }
-            Payload::Usage(usage) => {
-                let model = usage.model.as_deref().unwrap_or("unknown model");
-                let tokens = self.outcome.models.entry(model.to_owned()).or_default();
-                return tokens.add(&usage.tokens());
-            }
-            Payload::RunCreated(_) => return,
+            // The receipt has it.
+            Payload::Usage(_) | Payload::RunCreated(_) => return,
             Payload::StepCompleted(step) => self.place.end(out, &step_path(event, &step.name)),
             _ => self.place.turn_to(out, &event.path),
         }
@@ -181,6 +177,7 @@ impl FileView for MarkdownView {
             self.begin(event, &reading.payload);
         }
         self.count(event, &reading.payload);
+        self.outcome.add_to_receipt(event);
         match reading.shape {
             Shape::Undecoded => {
                 self.place.turn_to(&mut self.out, &event.path);

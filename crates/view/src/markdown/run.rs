@@ -1,8 +1,9 @@
 //! The beginning and the end of the page: what the run is, and what came of it.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use quipu_event::payload::{Agent, RunCompleted, RunStarted, Status, TokenCounts};
+use quipu_event::payload::{Agent, RunCompleted, RunStarted, Status};
 use quipu_event::{Event, Json, Timestamp};
 
 use super::escape::{code, plain};
@@ -10,6 +11,7 @@ use super::speech::quoted;
 use super::step::mark_of;
 use super::{Length, link, value};
 use crate::figure;
+use crate::receipt::{Part, ReceiptBuilder, ReceiptOptions};
 
 /// Appends the title. A run that does not say its name is called by its id.
 pub(crate) fn title(out: &mut String, event: &Event, name: &str) {
@@ -77,8 +79,8 @@ pub(crate) struct Outcome {
     pub(crate) span: Option<(Timestamp, Timestamp)>,
     /// What the run says of its end.
     pub(crate) end: Option<End>,
-    /// Tokens by model.
-    pub(crate) models: BTreeMap<String, TokenCounts>,
+    /// What was used, and what providers say that it cost.
+    receipt: Option<ReceiptBuilder>,
     /// Events, messages, tool calls, failed tool calls, errors, records nobody understood.
     pub(crate) counts: [u64; 6],
 }
@@ -99,8 +101,16 @@ impl From<RunCompleted> for End {
 }
 
 impl Outcome {
+    /// Takes what a receipt needs of an event. Without prices, its costs are those that were reported.
+    pub(crate) fn add_to_receipt(&mut self, event: &Event) {
+        let receipt = self
+            .receipt
+            .get_or_insert_with(|| ReceiptBuilder::new(Arc::default(), ReceiptOptions::default()));
+        receipt.add(event);
+    }
+
     /// Appends the end of the page.
-    pub(crate) fn write(&self, out: &mut String, length: Length) {
+    pub(crate) fn write(&mut self, out: &mut String, length: Length) {
         out.push_str("## Outcome\n\n");
         self.write_end(out, length);
         let names =
@@ -146,27 +156,30 @@ impl Outcome {
         out.push('\n');
     }
 
-    fn write_tokens(&self, out: &mut String) {
-        if self.models.is_empty() {
+    fn write_tokens(&mut self, out: &mut String) {
+        let receipt = self.receipt.take().and_then(ReceiptBuilder::finish);
+        let bill = receipt.map(|receipt| receipt.with_called()).unwrap_or_default();
+        let mut models: BTreeMap<&str, Part> = BTreeMap::new();
+        for (key, part) in &bill.parts {
+            models.entry(key.model.as_deref().unwrap_or("unknown model")).or_default().add(part);
+        }
+        if models.is_empty() {
             return out.push_str("No tokens were reported.\n");
         }
         out.push_str("| model | input | output | of it reasoning | cache read | cache written | cost, as reported |\n");
         out.push_str("|---|---:|---:|---:|---:|---:|---:|\n");
-        let mut total = TokenCounts::default();
-        for (model, tokens) in &self.models {
-            total.add(tokens);
-            write_row(out, model, tokens);
-        }
-        if self.models.len() > 1 {
-            write_row(out, "all", &total);
+        models.iter().for_each(|(model, part)| write_row(out, model, part));
+        if models.len() > 1 {
+            write_row(out, "all", &bill.total());
         }
     }
 }
 
 /// Appends a row of the table. A number that nobody gave is not shown as 0.
-fn write_row(out: &mut String, model: &str, tokens: &TokenCounts) {
+fn write_row(out: &mut String, model: &str, part: &Part) {
     out.push_str("| ");
     plain(out, model);
+    let tokens = &part.tokens;
     let numbers = [
         tokens.input_tokens,
         tokens.output_tokens,
@@ -181,8 +194,7 @@ fn write_row(out: &mut String, model: &str, tokens: &TokenCounts) {
             None => out.push('–'),
         }
     }
-    match tokens.cost_usd {
-        Some(cost) => out.push_str(&format!(" | ${cost:.4} |\n")),
-        None => out.push_str(" | unknown |\n"),
-    }
+    out.push_str(" | ");
+    out.push_str(part.cost.figure().as_deref().unwrap_or("–"));
+    out.push_str(" |\n");
 }

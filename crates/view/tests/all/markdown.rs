@@ -85,6 +85,25 @@ fn a_call_that_was_asked_for_and_never_made_is_shown() {
     assert!(page.contains("**→ Last** · asked for; no call was recorded"));
 }
 
+#[test]
+fn a_cost_is_told_as_a_receipt_tells_it() {
+    let cases = [
+        (r#""cost_usd":0.00002"#, r#""cost_usd":1.5"#, ["$0.000020", "$1.50", "$1.50"]),
+        (r#""cost_usd":0.5"#, r#""output_tokens":2"#, ["$0.5000", "unknown", "≥ $0.5000"]),
+    ];
+    for (a, b, costs) in cases {
+        let run = format!(
+            r#"{{"type":"usage","payload":{{"model":"a","input_tokens":1,{a}}}}}
+               {{"type":"usage","payload":{{"model":"b","input_tokens":1,{b}}}}}"#
+        );
+        let page = page(&events(&run), Length::Short);
+        let rows = page.lines().rev().take(3).map(|row| row.rsplit('|').nth(1).unwrap().trim());
+        let mut told: Vec<&str> = rows.collect();
+        told.reverse();
+        assert_eq!(told, costs, "{page}");
+    }
+}
+
 /// Returns what a reader of Markdown makes of a page: headings, and everything that could act.
 fn outline(page: &str) -> (Vec<String>, Vec<String>) {
     let options = Options::ENABLE_TABLES
