@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use quipu_event::payload::Status;
 use quipu_event::{RunId, Timestamp};
 
-use super::{markup, seal};
+use super::{markup, page_name, seal};
 use crate::Summary;
 use crate::figure;
 
@@ -123,8 +123,8 @@ fn write_row(out: &mut String, card: &RunCard, depth: usize) {
     attribute(out, "events", &card.events.to_string());
     // A run's id may have a colon, which a bare path could not begin with.
     out.push_str("><td><a href=\"./");
-    markup::text(out, card.run_id.as_str());
-    out.push_str(".html\">");
+    markup::text(out, &page_name::of(&card.run_id));
+    out.push_str("\">");
     markup::text(out, if name.trim().is_empty() { card.run_id.as_str() } else { name });
     out.push_str("</a><small>");
     markup::text(out, card.run_id.as_str());

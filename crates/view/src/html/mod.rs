@@ -7,6 +7,7 @@
 
 mod index;
 mod markup;
+mod page_name;
 mod row;
 mod seal;
 
@@ -69,7 +70,7 @@ impl FileView for HtmlView {
     fn add(&mut self, event: &Event, shelf: &mut dyn Shelf) {
         let is_first = self.file.is_none();
         let file = self.file.get_or_insert_with(|| {
-            let file = format!("{}.html", event.run_id);
+            let file = page_name::of(&event.run_id);
             shelf.append(&file, opening(event).as_bytes());
             file
         });

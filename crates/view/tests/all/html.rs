@@ -156,6 +156,7 @@ fn a_list_of_runs_shows_called_runs_below_their_callers() {
         card("x", Some("y"), 5),
         card("y", Some("x"), 6),
         card("e", Some("elsewhere"), 2),
+        card("index", None, 0),
     ];
     let list = String::from_utf8(index(&cards)).unwrap();
     check_policy(&list);
@@ -163,10 +164,19 @@ fn a_list_of_runs_shows_called_runs_below_their_callers() {
         list.split("href=\"").skip(1).map(|link| link.split('"').next().unwrap()).collect();
     assert_eq!(
         links,
-        ["./d.html", "./e.html", "./a.html", "./b:1.html", "./c.html", "./y.html", "./x.html"]
+        [
+            "./d.html",
+            "./e.html",
+            "./a.html",
+            "./b:1.html",
+            "./c.html",
+            "./index_.html",
+            "./y.html",
+            "./x.html"
+        ]
     );
     let depths: Vec<_> = list.split("data-depth=\"").skip(1).map(|row| &row[..1]).collect();
-    assert_eq!(depths, ["0", "0", "0", "1", "2", "0", "1"]);
+    assert_eq!(depths, ["0", "0", "0", "1", "2", "0", "0", "1"]);
 }
 
 #[test]

@@ -219,7 +219,7 @@ function link(href, text) {
 }
 
 /** A link to the page of another run, which lies beside this one. */
-const runLink = (id) => (/^[\w.:-]{1,128}$/.test(id) ? link(`./${id}.html`, id) : el('code', '', id));
+const runLink = (id) => (/^[\w.:-]{1,128}$/.test(id) ? link(`./${id}${/^index_*$/i.test(id) ? '_' : ''}.html`, id) : el('code', '', id));
 
 /** Facts, a line for each key. */
 function facts(object, folds, key) {
