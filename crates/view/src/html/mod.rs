@@ -31,6 +31,7 @@ const STYLE: &str = include_str!("page/page.css");
 const SCRIPT: &str = concat!(
     include_str!("page/events.js"),
     include_str!("page/prose.js"),
+    include_str!("page/recorded.js"),
     include_str!("page/draw.js"),
     include_str!("page/list.js"),
     include_str!("page/tree.js"),

@@ -27,6 +27,7 @@ fn pages_do_in_a_browser_what_they_promise() {
     write_page(folder.path(), "run.html", &events(RUN));
     write_page(folder.path(), "hostile.html", &hostile());
     write_page(folder.path(), "long.html", &long());
+    write_page(folder.path(), "odd.html", &odd());
     std::fs::write(folder.path().join("index.html"), index(&cards())).unwrap();
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/browser/test.mjs");
     let outcome = Command::new("node").arg(script).arg(browser).arg(folder.path()).output();
@@ -82,6 +83,44 @@ fn hostile() -> Vec<Event> {
         json!({ "type": "run.completed", "path": "", "payload": { "name": x, "status": x, "error": x, "result": x } }),
         json!({ "type": "error", "path": "", "payload": { "code": "long", "message": "m".repeat(2_000_000) } }),
     ])
+}
+
+/// What is easily told wrong: spelled numbers, a loop without events of its own, an id that is used
+/// twice, a cost that is not the whole.
+fn odd() -> Vec<Event> {
+    let payload = r#"{"b":1.10,"a":1e400,"2":{},"1":"\\u003c\"<"}"#;
+    let spelled = format!(
+        r#"{{"seq":1,"run_id":"run","type":"odd","path":"p","iteration":0,"timestamp":"2026-01-01T00:00:01.000000Z","child_run_id":"index","source":"<s>","later":[1.0],"payload":{payload}}}"#
+    );
+    let mut events = vec![quipu_event::decode_line(spelled.as_bytes()).expect("it is a line")];
+    let round = |n: u64| {
+        let status = if n == 120 { "failed" } else { "succeeded" };
+        let path = format!("each[{n}].check");
+        [
+            json!({ "type": "step.started", "path": &path, "payload": { "name": "check" } }),
+            json!({ "type": "step.completed", "path": &path, "payload": { "name": "check", "status": status } }),
+        ]
+    };
+    let attempt = |n: u64| {
+        let input = json!({ "file_path": format!("{n}.rs") });
+        let used = json!({ "type": "tool_use", "tool_name": "Read", "tool_id": "c", "tool_input": &input });
+        let status = if n == 1 { "failed" } else { "succeeded" };
+        [
+            json!({ "type": "step.started", "path": "twice", "payload": { "name": "twice", "attempt": n } }),
+            json!({ "type": "message.assistant", "path": "twice", "payload": { "blocks": [used] } }),
+            json!({ "type": "tool.call", "path": "twice", "payload": { "name": "Read", "call_id": "c", "input": input } }),
+            json!({ "type": "step.completed", "path": "twice", "payload": { "name": "twice", "status": status } }),
+        ]
+    };
+    let used = [
+        json!({ "type": "usage", "path": "", "payload": { "model": "a", "input_tokens": 1, "cost_usd": 0.5 } }),
+        json!({ "type": "usage", "path": "", "payload": { "model": "b", "input_tokens": 1 } }),
+    ];
+    let lines = (0..150).flat_map(round).chain((1..3).flat_map(attempt)).chain(used);
+    let mut rest = events_of(lines);
+    rest.iter_mut().for_each(|event| event.seq += 1);
+    events.append(&mut rest);
+    events
 }
 
 /// A hundred thousand events, with a word in the last but one that stands nowhere else.

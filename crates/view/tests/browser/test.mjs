@@ -142,6 +142,32 @@ try {
     assert.equal(await page.get('found.textContent'), 'not found');
   });
 
+  await holds('what goes wrong late in a long loop is told by the loop', 'odd.html', {}, async (page) => {
+    const labels = "[...document.querySelectorAll('#tree [role=treeitem]')].map((item) => item.getAttribute('aria-label'))";
+    const told = await page.get(labels);
+    assert.ok(told.includes('each, failed') && told.includes('twice, succeeded'), `${told}`);
+  });
+
+  await holds('an event is shown as it was recorded', 'odd.html', {}, async (page) => {
+    const shown = JSON.parse(await page.get('JSON.stringify(recorded(bySeq.get(1)))'));
+    assert.equal(shown, ['{', '  "seq": 1,', '  "type": "odd",', '  "path": "p",', '  "timestamp": "2026-01-01T00:00:01.000000Z",', '  "source": "<s>",',
+      '  "child_run_id": "index",', '  "later": [', '    1.0', '  ],', '  "payload": {', '    "b": 1.10,', '    "a": 1e400,', '    "2": {},', '    "1": "\\\\u003c\\"<"', '  }', '}'].join('\n'));
+  });
+
+  await holds('a call is that of its own attempt', 'odd.html', {}, async (page) => {
+    const link = (type, nth) => `draw(rows.filter((row) => row.path === 'twice' && row.type === '${type}')[${nth}]).querySelector('.remark a').textContent`;
+    const calls = await page.get("rows.filter((row) => row.type === 'tool.call').map((row) => '#' + row.seq)");
+    assert.deepEqual([await page.get(link('message.assistant', 0)), await page.get(link('message.assistant', 1))], calls);
+  });
+
+  await holds('a cost that is known in part is told as such', 'odd.html', {}, async (page) => {
+    await page.get("setView('cost')");
+    assert.match(await page.get("document.querySelector('table').innerText"), /all\s+2\s+–\s+–\s+–\s+–\s+≥ \$0\.5000/);
+    await page.get("setView('tools')");
+    await page.press('j');
+    assert.equal(await page.get("rows[view.target]?.type"), 'tool.call', 'the first event below the table');
+  });
+
   await holds('a phone shows it without scrolling sideways', 'run.html', { width: 390, height: 844 }, async (page) => {
     assert.deepEqual(await page.get(SHOW_ALL), []);
     assert.ok(await page.get('document.documentElement.scrollWidth') <= 390);

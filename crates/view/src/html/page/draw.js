@@ -52,21 +52,12 @@ function draw(row) {
   const words = (parts.facts || []).filter(Boolean).map((fact) => (fact instanceof Node ? fact : el('span', 'fact', brief(textOf(fact)))));
   const source = data && data.more.source ? el('span', 'fact', data.more.source) : null;
   const head = el('div', 'head', el('b', '', brief(parts.label)), ...words, source, el('span', 'tail', exact, time, number));
-  const article = el('article', `row ${parts.look || ''}${row.n === view.target ? ' target' : ''}`, head, ...(parts.body || []).filter(Boolean), foldsOf(row).isOpen('json') ? output(recorded(row, data), foldsOf(row), 'recorded') : null);
+  const article = el('article', `row ${parts.look || ''}${row.n === view.target ? ' target' : ''}`, head, ...(parts.body || []).filter(Boolean), foldsOf(row).isOpen('json') ? output(recorded(row), foldsOf(row), 'recorded') : null);
   // Not what links name: the browser would scroll there by itself, and not know of rows out of sight.
   article.id = `event-${row.seq}`;
   article.setAttribute('aria-label', `${parts.label}, event ${row.seq}`);
   article.setAttribute('aria-posinset', String(row.n + 1));
   return article;
-}
-
-/** The payload as it was recorded; as a line where it nests deeper than it can be indented. */
-function recorded(row, data) {
-  try {
-    return data ? textOf(data.payload) || 'null' : lineOf(row);
-  } catch {
-    return lineOf(row);
-  }
 }
 
 /** A head is a line or two; what is longer stands in the event as it was recorded. */
@@ -99,7 +90,7 @@ function drawBlock(row, block, folds, at) {
       if (!block.thinking) return el('div', 'remark', 'Thinking that is not shown.');
       return fold('Thinking', folds, `thinking${at}`, () => prose(textOf(block.thinking), folds, `th${at}`));
     case 'tool_use': {
-      const call = callsAt.get(row.path + '\n' + block.tool_id);
+      const call = callsAt.get(callKey(row, block.tool_id));
       const label = el('span', '', '→ ', el('b', '', textOf(block.tool_name)));
       if (!call) return el('div', '', label, isFull(block.tool_input) ? facts(block.tool_input, folds, `u${at}`) : null);
       const there = link(`#e${call.seq}`, `#${call.seq}`);

@@ -43,7 +43,7 @@ function takeChunk(text) {
 
 function takeLine(chunk, from, to) {
   const [seq, type, path, time, payload] = JSON.parse(texts[chunk].slice(from, to));
-  const row = { n: rows.length, chunk, from, to, seq, type, path, time, height: 0, guess: 34, name: '', call: '', bad: false };
+  const row = { n: rows.length, chunk, from, to, seq, type, path, time, height: 0, guess: 34, name: '', call: '', attempt: attemptAt(path), bad: false };
   rows.push(row);
   if (!bySeq.has(seq)) bySeq.set(seq, row);
   if (!run.first || time < run.first) run.first = time;
@@ -86,11 +86,22 @@ function addTokens(sum, usage) {
   for (const key of TOKEN_KEYS) {
     if (typeof usage[key] === 'number') sum[key] = (sum[key] || 0) + usage[key];
   }
+  const given = TOKEN_KEYS.slice(0, -1).filter((key) => typeof usage[key] === 'number');
+  const isNothing = given.every((key) => usage[key] === 0);
+  // The cost of a whole session, without tokens of its own, is that of all tokens before it.
+  if (typeof usage.cost_usd === 'number') sum.is_partial = sum.is_partial && !(usage.scope === 'session' && isNothing);
+  else if (!given.length || !isNothing) sum.is_partial = true;
 }
+
+/** Which attempt of a step goes on at a path. */
+const attemptAt = (path) => stepsByPath.get(path)?.attempts || 0;
+
+/** A call's id is its own within an attempt; the next one may use it again. */
+const callKey = (row, id) => [row.path, row.attempt, id].join('\n');
 
 function noteTool(row, facts) {
   row.name = String(facts.name || 'a tool without a name');
-  row.call = row.path + '\n' + facts.call_id;
+  row.call = callKey(row, facts.call_id);
   const entry = entryOf(tools, row.name);
   if (row.type === 'tool.call') {
     entry.calls = (entry.calls || 0) + 1;

@@ -120,11 +120,11 @@ function setThinking(on) {
 }
 
 function moveTarget(by) {
-  if (!shown.length) return;
   const here = rows[view.target];
-  const at = here && shown[here.at] === here ? here.at + by : rowAt(top_)[0];
-  const row = shown[Math.max(0, Math.min(at, shown.length - 1))];
-  if (row.table) return;
+  const first = shown[0]?.table ? 1 : 0;
+  const at = here && shown[here.at] === here ? here.at + by : shown.length ? rowAt(top_)[0] : 0;
+  const row = shown[Math.max(first, Math.min(at, shown.length - 1))];
+  if (!row) return;
   history.replaceState(null, '', `#e${row.seq}`);
   goTo(row);
 }

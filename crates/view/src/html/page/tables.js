@@ -71,7 +71,7 @@ function receiptSheet(receipt) {
 
 /** What is known while the run goes on. */
 function tokenSheet() {
-  const row = (name, sum) => [name, ...TOKEN_KEYS.slice(0, -1).map((key) => number(sum[key])), typeof sum.cost_usd === 'number' ? dollars(sum.cost_usd) : 'unknown'];
+  const row = (name, sum) => [name, ...TOKEN_KEYS.slice(0, -1).map((key) => number(sum[key])), costCells({ usd: sum.cost_usd ?? null, is_complete: !sum.is_partial, how: [] })[0]];
   const parts = [el('p', 'remark', 'Tokens as the providers reported them, each counted once. Cost is what a provider itself named; a dash or “unknown” means that nobody said, not that it was nothing.')];
   if (!tokens.models.size) return [...parts, el('p', 'empty', 'No tokens were reported.')];
   parts.push(table('By model', ['model', ...TOKEN_NAMES], [...[...tokens.models].map(([name, sum]) => row(name, sum)), row('all', tokens.total)]));

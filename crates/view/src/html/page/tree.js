@@ -3,7 +3,7 @@
 'use strict';
 
 const PAGE = 100;
-const stepRoot = { children: [], byKey: new Map(), open: true, limit: PAGE };
+const stepRoot = { children: [], byKey: new Map(), inside: new Map(), open: true, limit: PAGE };
 const stepsByPath = new Map();
 const promptRoot = { children: [], limit: PAGE };
 const treeElement = document.getElementById('tree');
@@ -21,6 +21,7 @@ function noteStep(row, facts) {
     node.status = statusOf(facts);
     row.bad = isFailure(node.status);
   }
+  settle(node);
 }
 
 /** The levels of `a.each[3].b`, or of `loop:3/b`, each with the path up to it. */
@@ -49,7 +50,7 @@ function nodeAt(path, row) {
   for (const [label, here] of levelsOf(path)) {
     let child = node.byKey.get(here);
     if (!child) {
-      child = { label, path: here, children: [], byKey: new Map(), first: row, parent: node, open: node === stepRoot, limit: PAGE };
+      child = { label, path: here, children: [], byKey: new Map(), inside: new Map(), first: row, parent: node, open: node === stepRoot, limit: PAGE };
       node.byKey.set(here, child);
       node.children.push(child);
       stepsByPath.set(here, child);
@@ -59,11 +60,21 @@ function nodeAt(path, row) {
   return node;
 }
 
-/** How a node stands: as it says itself, else as what is inside. */
-function standing(node) {
-  if (node.status) return node.status;
-  const inside = node.children.slice(0, PAGE).map(standing);
-  return inside.find(isFailure) || (inside.includes('open') ? 'open' : inside[0] || 'open');
+/** How a node stands: as it says itself, else as what is inside. Told to those around it, so that nobody has to look at all. */
+function settle(node) {
+  for (let here = node; here !== stepRoot; here = here.parent) {
+    const now = here.status || standingInside(here.inside);
+    if (now === here.standing) return;
+    const beside = here.parent.inside;
+    if (here.standing) beside.set(here.standing, beside.get(here.standing) - 1);
+    beside.set(now, (beside.get(now) || 0) + 1);
+    here.standing = now;
+  }
+}
+
+function standingInside(inside) {
+  const all = [...inside.keys()].filter((status) => inside.get(status) > 0);
+  return all.find(isFailure) || (all.includes('open') ? 'open' : all[0] || 'open');
 }
 
 function drawTree() {
@@ -96,7 +107,7 @@ function drawBranch(node, level) {
 }
 
 function drawNode(node, level) {
-  const status = standing(node);
+  const status = node.status || node.standing || 'open';
   const mark = isFailure(status) ? ['bad', '✗'] : status === 'succeeded' ? ['good', '✓'] : status === 'open' ? ['open', '•'] : ['', status === 'none' ? '' : '–'];
   const turn = el('button', 'turn', node.children.length ? (node.open ? '▾' : '▸') : '');
   turn.type = 'button';
