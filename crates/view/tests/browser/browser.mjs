@@ -99,7 +99,7 @@ class Page {
   }
 
   async press(key) {
-    for (const type of ['keyDown', 'keyUp']) await this.send('Input.dispatchKeyEvent', { type, key, text: type === 'keyDown' && key.length === 1 ? key : undefined });
+    for (const type of ['keyDown', 'keyUp']) await this.send('Input.dispatchKeyEvent', { type, key, text: type === 'keyUp' ? undefined : key === 'Enter' ? '\r' : key.length === 1 ? key : undefined });
     await this.settle();
   }
 

@@ -168,6 +168,23 @@ try {
     assert.equal(await page.get("rows[view.target]?.type"), 'tool.call', 'the first event below the table');
   });
 
+  await holds('search knows the names of arguments and not the words of the format', 'odd.html', {}, async (page) => {
+    const types = async (text) => {
+      await page.get(`query.value = '${text}'; startSearch()`);
+      await page.until('search.next === rows.length');
+      return page.get('[...new Set(search.hits.map((row) => row.type))]');
+    };
+    assert.deepEqual(await types('File_Path'), ['message.assistant', 'tool.call']);
+    assert.deepEqual(await types('tool_name'), []);
+  });
+
+  await holds('enter goes to what was typed just now', 'odd.html', {}, async (page) => {
+    await page.get('query.focus()');
+    await page.send('Input.insertText', { text: 'file_path' });
+    await page.press('Enter');
+    assert.match(await page.get('found.textContent'), /^1 of /);
+  });
+
   await holds('a phone shows it without scrolling sideways', 'run.html', { width: 390, height: 844 }, async (page) => {
     assert.deepEqual(await page.get(SHOW_ALL), []);
     assert.ok(await page.get('document.documentElement.scrollWidth') <= 390);

@@ -44,23 +44,31 @@ function has(row, text) {
   if (row.path.toLowerCase().includes(text) || row.type.includes(text)) return true;
   const { payload, more } = read(row);
   try {
-    return saysItAnywhere(payload, more, text);
+    return saysItAnywhere(row, payload, more, text);
   } catch {
     // A value that nests deeper than anybody can go is looked at as a text.
     return lineOf(row).toLowerCase().includes(text);
   }
 }
 
-function saysItAnywhere(payload, more, text) {
-  return saysIt(payload, text) || Boolean(more.raw && saysIt(more.raw, text)) || Boolean(more.source && saysIt(more.source, text));
+/** So many levels of a payload have keys that stand nowhere on the page, for it has words of its own for them. */
+function levelsInWords(type) {
+  if (!DRAW.has(type) || type === 'system' || type.startsWith('run.')) return 0;
+  return type.startsWith('message.') || type.endsWith('.started') ? 3 : type === 'tool.result' ? 4 : 1;
 }
 
-function saysIt(value, text) {
+function saysItAnywhere(row, payload, more, text) {
+  return saysIt(payload, text, levelsInWords(row.type)) || Boolean(more.raw && saysIt(more.raw, text)) || Boolean(more.source && saysIt(more.source, text));
+}
+
+function saysIt(value, text, inWords = 0) {
   if (typeof value === 'string') return value.toLowerCase().includes(text);
   if (value === null || typeof value !== 'object') return String(value).includes(text);
   if (value instanceof Exact) return value.source.includes(text);
   for (const [key, inner] of Object.entries(value)) {
-    if (key !== 'signature' && saysIt(inner, text)) return true;
+    if (key === 'signature') continue;
+    if (inWords <= 0 && !Array.isArray(value) && key.toLowerCase().includes(text)) return true;
+    if (saysIt(inner, text, inWords - 1)) return true;
   }
   return false;
 }
@@ -69,7 +77,6 @@ function showFound() {
   const { hits, now, text, next } = search;
   const going = next < rows.length ? '…' : '';
   found.textContent = !text ? '' : !hits.length ? (going || 'not found') : `${now >= 0 ? `${(now + 1).toLocaleString('en')} of ` : ''}${hits.length.toLocaleString('en')}${going}`;
-  for (const id of ['previous', 'next']) document.getElementById(id).disabled = !hits.length;
 }
 
 /** Goes to the next match or the one before, as soon as all are known. */
