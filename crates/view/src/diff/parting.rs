@@ -33,20 +33,50 @@ pub fn excerpt(text: &str) -> String {
     out
 }
 
-/// Tells whether two excerpts show no difference but, at most, that one of them was cut.
+/// Tells whether two excerpts show no difference but, at most, that one of them was cut, or none
+/// that people are sure to see.
 pub(super) fn look_alike(a: &str, b: &str) -> bool {
-    a.trim_end_matches(['…', ' ']) == b.trim_end_matches(['…', ' '])
+    let (a, b) = (a.trim_end_matches(['…', ' ']), b.trim_end_matches(['…', ' ']));
+    let at = first_parting(a, b);
+    a == b || is_unclear(a[at..].chars().next(), b[at..].chars().next())
+}
+
+/// Returns where two texts begin to differ.
+fn first_parting(a: &str, b: &str) -> usize {
+    let same = a.char_indices().zip(b.chars()).take_while(|((_, x), y)| x == y);
+    same.last().map_or(0, |((at, character), _)| at + character.len_utf8())
+}
+
+/// Tells whether two characters may look alike, or one of them like nothing: a letter of another
+/// script, one with an accent of its own, a space without a width.
+fn is_unclear(a: Option<char>, b: Option<char>) -> bool {
+    let is_unseen = |c: char| !c.is_ascii() && !c.is_alphanumeric();
+    match (a, b) {
+        (Some(a), Some(b)) => {
+            a != b && (a.is_ascii() != b.is_ascii() || is_unseen(a) || is_unseen(b))
+        }
+        (Some(alone), None) | (None, Some(alone)) => is_unseen(alone),
+        (None, None) => false,
+    }
 }
 
 /// Returns both texts from a little before the place where they begin to differ.
 pub fn first_difference(a: &str, b: &str) -> (String, String) {
     const BEFORE: usize = 40;
-    let same = a.char_indices().zip(b.chars()).take_while(|((_, x), y)| x == y);
-    let from = same.last().map_or(0, |((at, character), _)| at + character.len_utf8());
+    let from = first_parting(a, b);
     let start = a[..from].char_indices().rev().take(BEFORE).last().map_or(from, |(at, _)| at);
+    let next = |text: &str| text[from..].chars().next();
+    let is_unclear = is_unclear(next(a), next(b));
     let part = |text: &str| {
         let lead = if start > 0 { "…" } else { "" };
-        format!("{lead}{}", excerpt(&text[start..]))
+        match next(text).filter(|next| is_unclear && !next.is_ascii()) {
+            Some(sign) => {
+                let (before, rest) = (&text[start..from], &text[from + sign.len_utf8()..]);
+                let code = u32::from(sign);
+                format!("{lead}{}", excerpt(&format!("{before}{sign}⟨U+{code:04X}⟩{rest}")))
+            }
+            None => format!("{lead}{}", excerpt(&text[start..])),
+        }
     };
     (part(a), part(b))
 }

@@ -264,6 +264,22 @@ fn two_texts_are_shown_where_they_part() {
     assert!(b.ends_with("é two"), "{b}");
     assert_eq!(first_difference("", "x"), (String::new(), "x".to_owned()));
     assert_eq!(first_difference("é", "è"), ("é".to_owned(), "è".to_owned()));
+    let unclear = [
+        ("x\u{200b}y", "xy", "x\u{200b}⟨U+200B⟩y", "xy"),
+        ("caf\u{e9}", "cafe\u{301}", "caf\u{e9}⟨U+00E9⟩", "cafe\u{301}"),
+        ("p\u{430}y", "pay", "p\u{430}⟨U+0430⟩y", "pay"),
+        ("a\u{200b}é", "aé", "a\u{200b}⟨U+200B⟩é", "aé⟨U+00E9⟩"),
+    ];
+    for (a, b, shown_a, shown_b) in unclear {
+        let said = |text: &str| {
+            format!(
+                r#"{{"type":"message.user","payload":{{"blocks":[{{"type":"text","text":"{text}"}}]}}}}"#
+            )
+        };
+        let shown = (shown_a.to_owned(), shown_b.to_owned());
+        assert_eq!(first_difference(a, b), shown);
+        assert_eq!(sides(&said(a), &said(b)), [shown]);
+    }
 }
 
 /// Returns what is shown of each difference, once events were read again where that is needed.
