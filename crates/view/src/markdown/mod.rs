@@ -28,6 +28,7 @@ use quipu_event::{BlockContent, Event, Kind, Payload};
 
 use crate::files::{FileView, Losses, Shelf};
 use crate::reading::{Shape, read, step_path};
+use crate::receipt::Day;
 use asked::Asked;
 use place::Place;
 use run::Outcome;
@@ -52,6 +53,8 @@ pub struct MarkdownView {
     /// The name of the page, once it has begun.
     file: Option<String>,
     place: Place,
+    /// The day of what was shown last.
+    day: Option<Day>,
     asked: Asked,
     outcome: Outcome,
     /// What replies said last, as hashes.
@@ -104,6 +107,15 @@ impl MarkdownView {
         }
         let (first, last) = self.outcome.span.unwrap_or((event.timestamp, event.timestamp));
         self.outcome.span = Some((first.min(event.timestamp), last.max(event.timestamp)));
+    }
+
+    /// Says before what was written from `before` on that it happened on another day.
+    fn tell_day(&mut self, event: &Event, before: usize) {
+        let day = Day::of(event.timestamp);
+        let is_told = self.out.len() == before || self.day == Some(day);
+        if !is_told && self.day.replace(day).is_some() {
+            self.out.insert_str(before, &format!("*on {day}:*\n\n"));
+        }
     }
 
     fn write(&mut self, event: &Event, payload: Payload) {
@@ -178,6 +190,7 @@ impl FileView for MarkdownView {
         }
         self.count(event, &reading.payload);
         self.outcome.add_to_receipt(event);
+        let before = self.out.len();
         match reading.shape {
             Shape::Undecoded => {
                 self.place.turn_to(&mut self.out, &event.path);
@@ -188,6 +201,7 @@ impl FileView for MarkdownView {
             }
             Shape::Sound => self.write(event, reading.payload),
         }
+        self.tell_day(event, before);
         self.hand_over(shelf);
     }
 

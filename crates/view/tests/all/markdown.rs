@@ -86,6 +86,28 @@ fn a_call_that_was_asked_for_and_never_made_is_shown() {
 }
 
 #[test]
+fn another_day_is_told_where_it_begins() {
+    let said = |time: &str| {
+        format!(
+            r#"{{"type":"message.user","timestamp":"{time}","payload":{{"blocks":[{{"type":"text","text":"Hi."}}]}}}}"#
+        )
+    };
+    let times = ["2026-01-01T23:59:59Z", "2026-01-02T00:00:01Z", "2026-01-02T08:00:00Z"];
+    let page = page(&events(&times.map(said).join("\n")), Length::Short);
+    let heads: Vec<&str> =
+        page.lines().filter(|line| line.starts_with('*') && !line.contains("no end")).collect();
+    assert_eq!(
+        heads,
+        [
+            "**User** · 23:59:59 · #1",
+            "*on 2026-01-02:*",
+            "**User** · 00:00:01 · #2",
+            "**User** · 08:00:00 · #3"
+        ]
+    );
+}
+
+#[test]
 fn a_cost_is_told_as_a_receipt_tells_it() {
     let cases = [
         (r#""cost_usd":0.00002"#, r#""cost_usd":1.5"#, ["$0.000020", "$1.50", "$1.50"]),
