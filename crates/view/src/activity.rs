@@ -254,7 +254,7 @@ impl Activity {
             name: String,
         }
         let head: Head = event.payload.decode().unwrap_or_default();
-        let call = self.open.end_call(&head.call_id);
+        let call = self.open.end_call(&event.path, &head.call_id);
         self.go_on(event);
         let (tool, about) = call.map_or((head.name, None), |call| (call.tool, call.about));
         self.note(event, Action::Called { tool, about });
@@ -285,7 +285,7 @@ impl Activity {
             | "permission_answered"
             | "answered"
             | "input_given"
-            | "tool_started" => self.open.answer(call_id),
+            | "tool_started" => self.open.answer(&event.path, call_id),
             _ => {}
         }
     }

@@ -67,6 +67,11 @@ impl OpenCall {
         }
     }
 
+    /// Tells whether it is the call `id` of the step at `path`: another step may use the same id.
+    fn is(&self, path: &StepPath, id: &str) -> bool {
+        self.id == id && self.path == *path
+    }
+
     pub(super) fn action(&self) -> Action {
         let (tool, about) = (self.tool.clone(), self.about.clone());
         match self.need {
@@ -91,8 +96,8 @@ impl OpenWork {
         self.calls.push(call);
     }
 
-    pub(super) fn end_call(&mut self, id: &str) -> Option<OpenCall> {
-        let at = self.calls.iter().rposition(|call| call.id == id)?;
+    pub(super) fn end_call(&mut self, path: &StepPath, id: &str) -> Option<OpenCall> {
+        let at = self.calls.iter().rposition(|call| call.is(path, id))?;
         Some(self.calls.remove(at))
     }
 
@@ -123,7 +128,7 @@ impl OpenWork {
 
     /// Notes that a person is asked, about the call `id` if one is named.
     pub(super) fn need(&mut self, event: &Event, id: Option<&str>, about: Option<String>) {
-        let named = id.and_then(|id| self.calls.iter().rposition(|call| call.id == id));
+        let named = id.and_then(|id| self.calls.iter().rposition(|call| call.is(&event.path, id)));
         match named.or(self.calls.len().checked_sub(1)) {
             Some(at) => self.calls[at].need = Need::Permission,
             None => self.begin_call(OpenCall {
@@ -138,9 +143,9 @@ impl OpenWork {
     }
 
     /// Notes that a person has answered, about the call `id` if one is named.
-    pub(super) fn answer(&mut self, id: Option<&str>) {
+    pub(super) fn answer(&mut self, path: &StepPath, id: Option<&str>) {
         for call in &mut self.calls {
-            if call.need == Need::Permission && id.is_none_or(|id| call.id == id) {
+            if call.need == Need::Permission && id.is_none_or(|id| call.is(path, id)) {
                 call.need = Need::Nothing;
             }
         }

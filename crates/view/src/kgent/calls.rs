@@ -1,4 +1,6 @@
 //! Calls that have no result yet, and files of which nobody has told yet that a call touched them.
+//!
+//! An id names a call only where it was made: two steps, or two subagents, may use the same one.
 
 use std::collections::VecDeque;
 
@@ -52,27 +54,32 @@ impl Calls {
         (self.open.len() > MOST_OPEN).then(|| self.open.pop_front()).flatten()
     }
 
-    /// Forgets the call that a result of `source` answers, and returns it.
-    pub(super) fn end(&mut self, call_id: &str, source: Option<&str>) -> Option<OpenCall> {
-        let is_it = |call: &OpenCall| {
-            call.call_id == call_id && call.at.source.as_deref() == source && !call_id.is_empty()
-        };
-        let place = self.open.iter().rposition(is_it);
+    /// Forgets the call that a result answers, and returns it.
+    pub(super) fn end(&mut self, at: &At, call_id: &str) -> Option<OpenCall> {
+        let place = self.place(at, call_id);
         place.and_then(|place| self.open.remove(place))
     }
 
     /// Takes note of a word of the transcript about a file of a call, and returns the call's event.
-    pub(super) fn touch(&mut self, call_id: &str, written: Option<&str>) -> Option<String> {
+    pub(super) fn touch(
+        &mut self,
+        at: &At,
+        call_id: &str,
+        written: Option<&str>,
+    ) -> Option<String> {
+        if call_id.is_empty() {
+            return None;
+        }
         let mut parent = None;
         self.waiting.retain(|derived| {
-            let is_of = derived.call_id == call_id;
+            let is_of = derived.call_id == call_id && derived.at.is_beside(at);
             if is_of {
                 parent.clone_from(&derived.parent);
             }
             !is_of
         });
-        let call = self.open.iter_mut().rev().find(|call| call.call_id == call_id);
-        let Some(call) = call else { return parent };
+        let place = self.place(at, call_id);
+        let Some(call) = place.and_then(|place| self.open.get_mut(place)) else { return parent };
         call.has_told_files = true;
         call.written.extend(written.map(str::to_owned));
         Some(call.event_id.clone())
@@ -92,5 +99,10 @@ impl Calls {
     /// Returns the calls that never had a result.
     pub(super) fn dangling(&mut self) -> Option<OpenCall> {
         self.open.pop_front()
+    }
+
+    fn place(&self, at: &At, call_id: &str) -> Option<usize> {
+        let is_it = |call: &OpenCall| call.call_id == call_id && call.at.is_beside(at);
+        self.open.iter().rposition(is_it).filter(|_| !call_id.is_empty())
     }
 }

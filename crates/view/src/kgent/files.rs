@@ -25,7 +25,7 @@ impl Run {
         };
         let call_id = file.call_id.as_deref().unwrap_or_default();
         let written = (kind == "file.written").then_some(file.file.as_str());
-        let parent = self.calls.touch(call_id, written).filter(|_| !call_id.is_empty());
+        let parent = self.calls.touch(at, call_id, written);
         let touched =
             Touched { path: file.file.clone(), bytes: file.bytes, sha256: file.sha256.clone() };
         let mut told =

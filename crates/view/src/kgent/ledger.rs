@@ -134,6 +134,11 @@ impl At {
             echo,
         }
     }
+
+    /// Tells whether both were said in the same step, by the same agent.
+    pub(super) fn is_beside(&self, other: &At) -> bool {
+        self.step == other.step && self.source == other.source
+    }
 }
 
 impl Severity {

@@ -57,7 +57,7 @@ impl Run {
     }
 
     pub(super) fn result(&mut self, at: &At, result: &ToolResult, shelf: &mut dyn Shelf) {
-        let open = self.calls.end(&result.call_id, at.source.as_deref());
+        let open = self.calls.end(at, &result.call_id);
         let is_known = open.is_some();
         let mut call = open.unwrap_or_else(|| unseen(at, result));
         if call.files.is_empty() && !result.input.is_null() {

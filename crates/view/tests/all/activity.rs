@@ -13,6 +13,8 @@ const CALL: &str = r#"{"type":"tool.call","payload":{"name":"Bash","call_id":"1"
 const RESULT: &str =
     r#"{"type":"tool.result","payload":{"name":"Bash","call_id":"1","input":{},"output":"ok"}}"#;
 const DONE: &str = r#"{"type":"message.assistant","payload":{"role":"assistant","stop_reason":"end_turn","model":"big","blocks":[{"type":"text","fidelity":"agent_emitted","text":"All pass.\n\nShall I commit?"}]}}"#;
+const PERMISSION: &str =
+    r#"{"type":"system","payload":{"subtype":"permission_requested","tool_id":"1"}}"#;
 const COLLECTED_END: &str =
     r#"{"type":"run.completed","payload":{"name":"claude","kind":"session","status":"aborted"}}"#;
 
@@ -128,6 +130,9 @@ fn a_workflow_is_told_by_the_steps_that_run() {
     let said = DONE.replacen("{", r#"{"path":"ask","#, 1);
     let (good, bad) =
         (end(r#""status":"succeeded""#), end(r#""status":"failed","error":"step build""#));
+    let at = |path: &str, line: &str| line.replacen('{', &format!(r#"{{"path":"{path}","#), 1);
+    let (here, there) = (at("ask", CALL), at("two", &CALL.replace("cargo test", "make")));
+    let (answered, asks) = (at("ask", RESULT), at("ask", PERMISSION));
     use Writer::{Gone, There};
     let cases: &[(&[&str], Writer, &str)] = &[
         (&[run], There, "working, started"),
@@ -137,6 +142,10 @@ fn a_workflow_is_told_by_the_steps_that_run() {
         (&[run, &build, &built], There, "working, step build failed"),
         // An agent that is a step waits for nobody.
         (&[run, &ask, &said], There, "working, wrote: Shall I commit?"),
+        // Two agents at a time may give their calls the same id.
+        (&[run, &here, &there], There, "working, running Bash: make"),
+        (&[run, &here, &there, &answered], There, "working, running Bash: make"),
+        (&[run, &here, &there, &asks], There, "waiting, asks to run Bash: cargo test"),
         (&[run, &build, &bad], Gone, "failed, error: step build"),
         (&[run, &build, &built, &good], Gone, "ended, step build failed"),
         (&[run, &good, run, &build], There, "working, step build: make all"),

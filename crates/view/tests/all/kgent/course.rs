@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{exported, lines, transcript, tree_of};
+use super::{exported, lines, log, of_type, transcript, tree_of};
 use crate::all::transcript::event;
 
 #[test]
@@ -19,6 +19,37 @@ fn what_nobody_measured_or_named_is_neither_zero_nor_empty() {
     assert!(text.contains("| `Open` | 1 | 0 | 0 | 0 | 1 | unknown |"), "{text}");
     assert!(text.contains("| `Heard` | 1 | 1 | 0 | 0 | 0 | unknown |"), "{text}");
     assert!(!text.contains("[]("), "{text}");
+}
+
+#[test]
+fn a_result_and_a_file_belong_to_the_call_of_their_own_step_and_agent() {
+    for (a, b) in [
+        (r#""path":"fan.a""#, r#""path":"fan.b""#),
+        (r#""path":"ask""#, r#""path":"ask","source":"subagent:1""#),
+    ] {
+        let tree = tree_of(&format!(
+            r#"
+{{"type":"tool.call",{a},"payload":{{"name":"Read","call_id":"item_1","input":{{"path":"a"}}}}}}
+{{"type":"tool.call",{b},"payload":{{"name":"Write","call_id":"item_1","input":{{"path":"b"}}}}}}
+{{"type":"file.read",{a},"payload":{{"file":"a","bytes":3,"call_id":"item_1"}}}}
+{{"type":"tool.result",{a},"payload":{{"name":"Read","call_id":"item_1","output":"AAA"}}}}
+{{"type":"tool.result",{b},"payload":{{"name":"Write","call_id":"item_1","output":"BBB"}}}}
+"#
+        ));
+        let tools = lines(&tree, "logs/tools.jsonl");
+        let facts = ["tool_name", "result_summary", "duration_ms", "artifacts"];
+        let told: Vec<_> =
+            tools.iter().map(|tool| json!(facts.map(|fact| tool[fact].clone()))).collect();
+        assert_eq!(told, [json!(["Read", "AAA", 3000, []]), json!(["Write", "BBB", 3000, ["b"]])]);
+        let log = log(&tree);
+        let starts = of_type(&log, "tool.started");
+        for (kind, start) in [("file.read", starts[0]), ("file.written", starts[1])] {
+            let files = of_type(&log, kind);
+            assert_eq!(files.len(), 1, "{kind} for {a} and {b}");
+            assert_eq!(files[0]["parent_event_id"], start["event_id"]);
+            assert_eq!(files[0]["data"]["step"], start["data"]["step"]);
+        }
+    }
 }
 
 #[test]
