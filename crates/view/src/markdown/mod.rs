@@ -32,6 +32,7 @@ use crate::receipt::Day;
 use asked::Asked;
 use place::Place;
 use run::Outcome;
+pub(crate) use speech::lead_of;
 
 /// So many replies are known again when a step gives one as its result.
 const REPLIES: usize = 32;

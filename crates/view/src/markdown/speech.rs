@@ -100,7 +100,7 @@ fn outside(out: &mut String, line: &str) -> Option<Fence> {
 }
 
 /// Returns where the text of a line begins, behind blanks and the marks of lists and quotations.
-fn lead_of(line: &str) -> usize {
+pub(crate) fn lead_of(line: &str) -> usize {
     let bytes = line.as_bytes();
     let mut at = 0;
     loop {

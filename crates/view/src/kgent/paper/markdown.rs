@@ -1,5 +1,7 @@
 //! Other people's words in our document: they stay words, and never become its structure.
 
+use crate::markdown::lead_of;
+
 /// Breaks of lines, whoever counts them.
 const BREAKS: [char; 7] = ['\n', '\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}'];
 
@@ -73,7 +75,8 @@ fn clean(line: &str) -> String {
 }
 
 fn has_structure(line: &str) -> bool {
-    let line = line.trim();
+    // An item of a list may be a heading, and one of a list in a quotation too.
+    let line = line[lead_of(line)..].trim();
     let is_underline = |mark: char| !line.is_empty() && line.chars().all(|c| c == mark);
     line.starts_with('#')
         || line.contains("```")
@@ -93,7 +96,7 @@ mod tests {
 
     #[test]
     fn a_plain_note_is_left_as_it_is() {
-        let text = "First line.\nSecond *line* with `code`.\n\n- a\n- b";
+        let text = "First line.\nSecond *line* with `code`.\n\n- a\n- b\n  1. c\n\n> d";
         assert_eq!(contained(&format!("\n{text}\n\n")), text);
     }
 
@@ -107,6 +110,11 @@ mod tests {
             ("```\n# open", "> ```\n> # open"),
             ("<!-- hidden", "> &lt;!-- hidden"),
             ("  # x\n\ny", ">   # x\n>\n> y"),
+            ("- ## x\n  y\n\n1. # z", "> - ## x\n>   y\n>\n> 1. # z"),
+            ("-\t# x", "> -\t# x"),
+            ("* 12) > # x", "> * 12) > # x"),
+            ("- x\n  ---", "> - x\n>   ---"),
+            ("+ x\n+ ===", "> + x\n> + ==="),
         ];
         for (text, expected) in cases {
             assert_eq!(contained(text), expected, "{text:?}");
