@@ -41,6 +41,7 @@ impl Run {
 
     pub(super) fn completed(&mut self, at: &At, run: &RunCompleted, shelf: &mut dyn Shelf) {
         self.state.complete(at.timestamp, run);
+        self.paper.ended(run);
         let status = run.status.as_ref().map_or("succeeded", Status::as_str);
         let is_failure = run.status.as_ref().is_some_and(Status::is_failure);
         let name = self.state.name.clone().unwrap_or_default();

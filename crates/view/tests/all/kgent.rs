@@ -324,12 +324,32 @@ fn a_deliverable_with_a_problem_is_not_called_there() {
         r#"
         {"type":"run.started","payload":{"name":"w","kind":"workflow"}}
         {"type":"deliverable.check.started","payload":{"required":["a.md","../b.md","c.md"],"missing":[]}}
-        {"type":"deliverable.check.completed","payload":{"required":["a.md","../b.md","c.md"],"missing":["c.md"],"problems":["../b.md: lies outside","c.md: is not there"],"result":"blocked"}}
+        {"type":"deliverable.check.completed","payload":{"required":["a.md","../b.md","c.md"],"missing":["c.md"],"problems":["../b.md: lies outside","c.md: is empty"],"result":"blocked"}}
         "#,
     );
     let text = transcript(&tree);
-    for part in ["a.md): there\n", "b.md): lies outside\n", "c.md): missing\n"] {
+    for part in ["a.md): there\n", "b.md): lies outside\n", "c.md): is empty\n"] {
         assert!(text.contains(part), "no {part:?} in\n{text}");
+    }
+}
+
+#[test]
+fn what_was_not_looked_for_is_not_said_to_be_unneeded() {
+    let started = r#"{"type":"run.started","payload":{"name":"w","kind":"workflow"}}"#;
+    let ended = |status: &str| {
+        format!(r#"{{"type":"run.completed","payload":{{"name":"w","status":"{status}"}}}}"#)
+    };
+    let (required, checked) = ("No deliverables were required.", "No deliverables were checked: ");
+    for (lines, expected) in [
+        (vec![started], checked),
+        (vec![started, &ended("aborted")], checked),
+        (vec![started, &ended("failed"), started], checked),
+        (vec![started, &ended("failed")], required),
+        (vec![started, &ended("aborted"), started, &ended("succeeded")], required),
+    ] {
+        let tree = tree_of(&lines.join("\n"));
+        let text = transcript(&tree);
+        assert!(text.contains(&format!("## Deliverables\n\n{expected}")), "{lines:?}\n{text}");
     }
 }
 

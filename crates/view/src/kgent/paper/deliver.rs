@@ -1,6 +1,6 @@
 //! The deliverables in the transcript: what was to be there, what is, and where.
 
-use quipu_event::payload::DeliverableCheck;
+use quipu_event::payload::{DeliverableCheck, Status};
 
 use super::markdown;
 
@@ -12,6 +12,8 @@ const MOST: usize = 200;
 pub(super) struct Deliverables {
     last: Option<DeliverableCheck>,
     is_done: bool,
+    /// Whether the run came to its end, where what it requires is looked for.
+    is_over: bool,
     written: Vec<String>,
     unlisted: u64,
 }
@@ -32,6 +34,12 @@ impl Deliverables {
         self.is_done = is_done;
     }
 
+    /// Takes note that the run goes on, or how it ended.
+    pub(super) fn over(&mut self, end: Option<&Status>) {
+        // One that was broken off never came to look for anything.
+        self.is_over = end.is_some_and(|status| *status != Status::Aborted);
+    }
+
     pub(super) fn written(&mut self, path: &str) {
         if self.written.iter().any(|known| known == path) {
             return;
@@ -46,7 +54,10 @@ impl Deliverables {
     /// Writes the section. `link` returns where a path leads to.
     pub(super) fn write(&self, out: &mut String, link: &dyn Fn(&str) -> String) {
         match &self.last {
-            None => out.push_str("No deliverables were required.\n"),
+            None if self.is_over => out.push_str("No deliverables were required.\n"),
+            None => {
+                out.push_str("No deliverables were checked: the run has not come to its end.\n")
+            }
             Some(check) => self.write_check(check, out, link),
         }
         if !self.written.is_empty() {
@@ -79,11 +90,12 @@ impl Deliverables {
                 .problems
                 .iter()
                 .find_map(|problem| problem.strip_prefix(path.as_str())?.strip_prefix(": "));
-            let word = match (check.missing.contains(path), problem, self.is_done) {
-                (true, ..) => "missing".to_owned(),
-                (false, Some(why), _) => markdown::inline(why),
-                (false, None, true) => "there".to_owned(),
-                (false, None, false) => "not checked".to_owned(),
+            // What there is nothing in is required still, and yet it is not missing.
+            let word = match (problem, check.missing.contains(path), self.is_done) {
+                (Some(why), ..) => markdown::inline(why),
+                (None, true, _) => "missing".to_owned(),
+                (None, false, true) => "there".to_owned(),
+                (None, false, false) => "not checked".to_owned(),
             };
             out.push_str(&format!("- {}: {word}\n", link(path)));
         }

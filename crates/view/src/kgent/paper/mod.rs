@@ -12,7 +12,9 @@ mod sections;
 use std::collections::BTreeMap;
 
 use quipu_event::Timestamp;
-use quipu_event::payload::{Agent, DeliverableCheck, RunStarted, TokenCounts, Usage};
+use quipu_event::payload::{
+    Agent, DeliverableCheck, RunCompleted, RunStarted, Status, TokenCounts, Usage,
+};
 use serde_json::Value;
 
 use super::brief::clip;
@@ -80,6 +82,7 @@ impl Paper {
         if let Some(agent) = &run.agent {
             self.agent(agent);
         }
+        self.deliverables.over(None);
         let inputs = None;
         self.start.get_or_insert_with(|| RunStarted { inputs, ..run.clone() });
     }
@@ -150,6 +153,10 @@ impl Paper {
 
     pub(super) fn checked(&mut self, check: &DeliverableCheck, is_done: bool) {
         self.deliverables.checked(check, is_done);
+    }
+
+    pub(super) fn ended(&mut self, run: &RunCompleted) {
+        self.deliverables.over(Some(run.status.as_ref().unwrap_or(&Status::Succeeded)));
     }
 
     pub(super) fn failed(&mut self, at: &At, severity: Severity, what: &str, message: &str) {
