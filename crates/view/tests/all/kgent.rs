@@ -467,3 +467,20 @@ fn run_json_has_the_final_status_and_times() {
         assert_eq!(run["duration_ms"], 1000);
     }
 }
+
+#[test]
+fn the_duration_of_a_resumed_run_is_the_time_between_its_start_and_its_end() {
+    let tree = tree_of(
+        r#"
+        {"type":"run.started","payload":{"name":"w","kind":"workflow"}}
+        {"type":"run.completed","payload":{"name":"w","status":"aborted"}}
+        {"type":"run.started","payload":{"name":"w","kind":"workflow"}}
+        {"type":"run.completed","payload":{"name":"w","status":"succeeded","duration_ms":139}}
+        "#,
+    );
+    let run: Value = serde_json::from_str(tree.text("runs/run/run.json").unwrap()).unwrap();
+    assert_eq!(run["started_at"], "2026-01-01T00:00:01.000000Z");
+    assert_eq!(run["completed_at"], "2026-01-01T00:00:04.000000Z");
+    assert_eq!(run["duration_ms"], 3000);
+    assert!(transcript(&tree).contains("- Duration: 3.0 s\n"));
+}
