@@ -2,12 +2,22 @@
 //!
 //! Nothing here decides whether something is told, only how much of it.
 
+use quipu_event::Json;
 use serde_json::{Map, Value};
+
+use crate::plain;
 
 /// The longest summary, in characters.
 pub(super) const SUMMARY: usize = 200;
 /// So many arguments of a call are told.
 const MOST_FIELDS: usize = 32;
+
+/// Returns a value to be told in few words. A number that cannot be held is its text, and so is what
+/// nests too deep.
+pub(super) fn whole(json: &Json) -> Value {
+    let text = plain::text(json.as_str());
+    serde_json::from_str(&text).unwrap_or_else(|_| text.into())
+}
 
 /// Returns `text` on one line of at most `most` characters; one that was cut ends in `…`.
 pub(super) fn clip(text: &str, most: usize) -> String {

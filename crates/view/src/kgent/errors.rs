@@ -1,6 +1,5 @@
 //! Errors, and steps that did not succeed: the layout has no steps, but it has errors.
 
-use quipu_event::Json;
 use quipu_event::payload::{ErrorReport, Status, StepCompleted};
 use serde_json::{Map, Value};
 
@@ -17,9 +16,9 @@ const CATEGORIES: [&str; 8] =
 impl Run {
     pub(super) fn error(&mut self, at: &At, report: &ErrorReport, shelf: &mut dyn Shelf) {
         let known = CATEGORIES.iter().find(|known| **known == report.category);
-        let mut details = match report.details.as_ref().map(Json::decode) {
-            Some(Ok(Value::Object(details))) => brief::fields(&Value::Object(details)),
-            Some(Ok(other)) if !other.is_null() => {
+        let mut details = match report.details.as_ref().map(brief::whole) {
+            Some(details @ Value::Object(_)) => brief::fields(&details),
+            Some(other) if !other.is_null() => {
                 Map::from_iter([("details".to_owned(), brief::value(&other))])
             }
             _ => Map::new(),
@@ -43,7 +42,7 @@ impl Run {
         let status = step.status.as_ref().map_or("failed", Status::as_str);
         let said = step.error.clone().filter(|error| !error.is_empty());
         let name = at.step.clone().unwrap_or_else(|| step.name.clone());
-        let result: Value = step.result.as_ref().and_then(|r| r.decode().ok()).unwrap_or_default();
+        let result = step.result.as_ref().map(brief::whole).unwrap_or_default();
         let mut details = Map::new();
         details.insert("step".to_owned(), name.clone().into());
         details.insert("kind".to_owned(), step.kind.clone().into());

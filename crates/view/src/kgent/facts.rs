@@ -58,7 +58,7 @@ impl Run {
 
     /// Tells of settings, skills and memory, whose payloads are open lists of facts.
     pub(super) fn fact(&mut self, at: &At, kind: &Kind, payload: &Json, shelf: &mut dyn Shelf) {
-        let whole: Value = payload.decode().unwrap_or_default();
+        let whole = brief::whole(payload);
         let (word, actor): (&'static str, _) = match kind {
             Kind::ConfigLoaded => ("config.loaded", "config"),
             Kind::PromptRendered => ("prompt.rendered", "prompt"),

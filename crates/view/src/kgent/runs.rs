@@ -22,7 +22,7 @@ impl Run {
     pub(super) fn started(&mut self, at: &At, run: &RunStarted, shelf: &mut dyn Shelf) {
         self.state.start(at.timestamp, run);
         let agent = run.agent.as_ref().and_then(|agent| agent.label()).map(str::to_owned);
-        let inputs = run.inputs.as_ref().and_then(|inputs| inputs.decode().ok());
+        let inputs = run.inputs.as_ref().map(brief::whole);
         let told = Told::new("run.started", "runtime", format!("run {} started", run.name))
             .with("name", run.name.as_str())
             .with("kind", run.kind.as_str())
@@ -31,7 +31,7 @@ impl Run {
             .with("definition", run.definition.as_ref().map(|file| file.path.clone()))
             .with("definition_sha256", run.definition.as_ref().map(|file| file.sha256.clone()))
             .with("agent", agent)
-            .with("inputs", inputs.map(|inputs: serde_json::Value| brief::fields(&inputs)))
+            .with("inputs", inputs.map(|inputs| brief::fields(&inputs)))
             .with("parent_run_id", self.ledger.identity.parent_run_id.clone());
         let id = self.ledger.tell(at, &told, shelf);
         self.ledger.root.get_or_insert(id);

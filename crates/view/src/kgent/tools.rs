@@ -23,7 +23,7 @@ pub(super) struct Outcome {
 
 impl Run {
     pub(super) fn call(&mut self, at: &At, call: &ToolCall, shelf: &mut dyn Shelf) {
-        let input: Value = call.input.decode().unwrap_or_default();
+        let input = brief::whole(&call.input);
         let tool = named(&call.name);
         let action = Action::of(&tool, &input);
         let call_id = id_or(&call.call_id, at);
@@ -61,7 +61,7 @@ impl Run {
         let is_known = open.is_some();
         let mut call = open.unwrap_or_else(|| unseen(at, result));
         if call.files.is_empty() && !result.input.is_null() {
-            let input: Value = result.input.decode().unwrap_or_default();
+            let input = brief::whole(&result.input);
             call.files = touched::files(call.action, &input);
         }
         let outcome = Outcome::of(at, &call, result, is_known);
@@ -138,7 +138,7 @@ impl Outcome {
             Some(ToolStatus::Blocked) => "blocked",
             _ => "completed",
         };
-        let output = brief::answer(&result.output.decode().unwrap_or_default());
+        let output = brief::answer(&brief::whole(&result.output));
         let measured = || is_known.then(|| at.timestamp.millis_since(call.at.timestamp));
         let said = result.error.as_deref().filter(|error| !error.is_empty());
         let message = || sized(said.or(output.as_deref()).unwrap_or("no reason given"), 2_000);
@@ -179,7 +179,7 @@ fn in_brief(failure: &Failure) -> Value {
 
 /// Returns what is known of a call of which only the result was recorded.
 fn unseen(at: &At, result: &ToolResult) -> OpenCall {
-    let input: Value = result.input.decode().unwrap_or_default();
+    let input = brief::whole(&result.input);
     let tool = named(&result.name);
     let action = Action::of(&tool, &input);
     let began = result.duration_ms.and_then(|ms| i64::try_from(ms).ok()?.checked_mul(1000));

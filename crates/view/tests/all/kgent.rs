@@ -8,7 +8,7 @@ mod hostile;
 
 use std::collections::BTreeSet;
 
-use quipu_event::Event;
+use quipu_event::{Event, decode_line};
 use quipu_view::{FileTree, FileView, KgentOptions, KgentView, Losses, Shelf};
 use serde_json::{Value, json};
 
@@ -451,6 +451,30 @@ fn run_json_has_the_final_status_and_times() {
         ("succeeded", "run.completed", "completed", "info"),
         ("failed", "run.failed", "failed", "error"),
         ("aborted", "run.failed", "failed", "error"),
+#[test]
+fn a_number_that_nobody_can_hold_leaves_the_rest_of_a_call_as_it_is() {
+    let tree = tree_of_lines(&[
+        r#"{"name":"Write","call_id":"c","input":{"file_path":"b.txt","n":1e400}}"#,
+        r#"{"name":"Write","call_id":"c","input":null,"output":{"content":"done","n":1e400}}"#,
+    ]);
+    let tool = &lines(&tree, "logs/tools.jsonl")[0];
+    assert_eq!(tool["args_summary"], json!({"file_path": "b.txt", "n": "1e400"}));
+    assert_eq!(tool["result_summary"], "done");
+    assert_eq!(of_type(&log(&tree), "file.written")[0]["data"]["path"], "b.txt");
+}
+
+/// Returns what a call and its result come to, whose payloads are spelled as they stand.
+fn tree_of_lines(payloads: &[&str; 2]) -> FileTree {
+    let line = |(n, payload): (usize, &&str)| {
+        let kind = ["tool.call", "tool.result"][n];
+        let line = format!(
+            r#"{{"seq":{n},"run_id":"run","type":"{kind}","path":"","iteration":0,"timestamp":"2026-01-01T00:00:00Z","payload":{payload}}}"#
+        );
+        decode_line(line.as_bytes()).expect("it is an event")
+    };
+    exported(&payloads.iter().enumerate().map(line).collect::<Vec<_>>()).0
+}
+
         ("canceled", "run.failed", "cancelled", "warning"),
     ];
     for (status, kind, state, severity) in ends {
