@@ -2,12 +2,12 @@
 
 use quipu_event::payload::Message;
 use quipu_event::{BlockContent, Json, Kind, Purpose};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::Run;
 use super::brief;
-use super::identity::sha256;
 use super::ledger::{At, Severity, Told};
+use super::measure::{self, Measure};
 use crate::Shelf;
 
 /// Facts that are the text of a prompt.
@@ -38,21 +38,19 @@ impl Run {
         if prompt.is_empty() && system.is_empty() {
             return false;
         }
-        let size = prompt.chars().count();
+        let size = Measure::of(&prompt).map(|prompt| prompt.characters);
+        let sized = size.map(|size| format!(" of {size} characters")).unwrap_or_default();
         let whose = at.step.as_deref().map(|step| format!(" for {step}")).unwrap_or_default();
-        let mut told = Told::new(
-            "prompt.rendered",
-            "prompt",
-            format!("prompt of {size} characters rendered{whose}"),
-        )
-        .with("turn", message.turn);
+        let mut told =
+            Told::new("prompt.rendered", "prompt", format!("prompt{sized} rendered{whose}"))
+                .with("turn", message.turn);
         for (key, text) in [("prompt", &prompt), ("system_prompt", &system)] {
             if !text.is_empty() {
-                told = told.with(key, measure(text));
+                told = told.with(key, measure::of_prompt(text));
             }
         }
         self.ledger.tell(at, &told, shelf);
-        self.paper.prompted(at, &prompt, &system);
+        self.paper.prompted(at, &prompt, size, &system);
         true
     }
 
@@ -127,17 +125,13 @@ impl Run {
     }
 }
 
-fn measure(text: &str) -> Value {
-    json!({ "characters": text.chars().count(), "sha256": sha256(text.as_bytes()) })
-}
-
 /// The text of a prompt never stands in an event.
 fn without_texts(kind: &Kind, whole: &Value) -> Value {
     let mut whole = whole.clone();
     if let (Kind::PromptRendered, Value::Object(fields)) = (kind, &mut whole) {
         for (_, value) in fields.iter_mut().filter(|(key, _)| TEXTS.contains(&key.as_str())) {
             let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-            *value = measure(&text);
+            *value = measure::of_prompt(&text);
         }
     }
     whole

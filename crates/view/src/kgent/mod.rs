@@ -11,6 +11,7 @@ mod files;
 mod governance;
 mod identity;
 mod ledger;
+mod measure;
 mod paper;
 mod runs;
 mod state;

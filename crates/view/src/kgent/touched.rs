@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::identity::sha256;
+use super::measure::Measure;
 
 /// What a tool does, in one word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -142,10 +142,11 @@ pub(super) fn files(action: Action, input: &Value) -> Vec<Touched> {
     paths.truncate(MOST);
     let whole = WHOLE.iter().find_map(|key| input[*key].as_str());
     let whole = whole.filter(|_| action == Action::Write && paths.len() == 1);
+    let whole = whole.and_then(Measure::of);
     let touched = |path| Touched {
         path,
-        bytes: whole.map(|text| text.len() as u64),
-        sha256: whole.map(|text| sha256(text.as_bytes())),
+        bytes: whole.as_ref().map(|text| text.bytes),
+        sha256: whole.as_ref().map(|text| text.sha256.clone()),
     };
     paths.into_iter().map(touched).collect()
 }
@@ -233,6 +234,11 @@ mod tests {
         let file = files(Action::Write, &json!({"path": "a", "content": "abc"})).remove(0);
         assert_eq!(file.bytes, Some(3));
         assert!(file.sha256.is_some_and(|hash| hash.starts_with("ba7816bf")));
-        assert_eq!(files(Action::Write, &json!({"path": "a", "new_string": "x"}))[0].bytes, None);
+        for (key, text) in
+            [("new_string", "x"), ("content", "k=[masked:github]"), ("content", "***secret:k***")]
+        {
+            let file = files(Action::Write, &json!({"path": "a", key: text})).remove(0);
+            assert_eq!((file.bytes, file.sha256), (None, None), "{text}");
+        }
     }
 }

@@ -419,6 +419,26 @@ fn a_prompt_stands_in_no_event() {
 }
 
 #[test]
+fn what_was_hidden_in_is_not_measured() {
+    let tree = tree_of(
+        r#"
+        {"type":"message.user","payload":{"role":"user","blocks":[{"type":"text","text":"Use [masked:github]."}]}}
+        {"type":"prompt.rendered","payload":{"text":"Use ***secret:api_key***."}}
+        {"type":"tool.call","payload":{"name":"Write","call_id":"c","input":{"path":"a","content":"k=[masked:github]"}}}
+        {"type":"tool.result","payload":{"name":"Write","call_id":"c","output":"ok"}}
+        "#,
+    );
+    let log = log(&tree);
+    let prompts = of_type(&log, "prompt.rendered");
+    assert_eq!(prompts[0]["data"]["prompt"], json!({"masked": true}));
+    assert_eq!(prompts[0]["summary"], "prompt rendered");
+    assert_eq!(prompts[1]["data"]["text"], json!({"masked": true}));
+    let written = &of_type(&log, "file.written")[0]["data"];
+    assert_eq!((written.get("bytes"), written.get("sha256")), (None, None), "{written}");
+    assert!(transcript(&tree).contains("- Use \\[masked:github\\].\n"), "{}", transcript(&tree));
+}
+
+#[test]
 fn large_outputs_are_told_in_few_words() {
     let large = "line of output\n".repeat(100_000);
     let call = json!({"type": "tool.call", "payload": {"name": "Write", "call_id": "c",
@@ -431,26 +451,6 @@ fn large_outputs_are_told_in_few_words() {
     assert!(log(&tree)[1]["data"]["result_summary"].as_str().unwrap().ends_with("(1500000 bytes)"));
 }
 
-#[test]
-fn a_call_without_a_result_is_recorded_as_started() {
-    let tree = tree_of(
-        r#"{"type":"run.started","payload":{"name":"r"}}
-           {"type":"tool.call","payload":{"name":"Bash","call_id":"c","input":"ls"}}"#,
-    );
-    let tools = lines(&tree, "logs/tools.jsonl");
-    assert_eq!(tools.len(), 1);
-    assert_eq!((&tools[0]["status"], &tools[0]["completed_at"]), (&json!("started"), &json!(null)));
-    assert_eq!(tools[0]["args_summary"], json!({"input": "ls"}));
-    let run: Value = serde_json::from_str(tree.text("runs/run/run.json").unwrap()).unwrap();
-    assert_eq!(run["status"], "running");
-}
-
-#[test]
-fn run_json_has_the_final_status_and_times() {
-    let ends = [
-        ("succeeded", "run.completed", "completed", "info"),
-        ("failed", "run.failed", "failed", "error"),
-        ("aborted", "run.failed", "failed", "error"),
 #[test]
 fn a_number_that_nobody_can_hold_leaves_the_rest_of_a_call_as_it_is() {
     let tree = tree_of_lines(&[
@@ -475,6 +475,26 @@ fn tree_of_lines(payloads: &[&str; 2]) -> FileTree {
     exported(&payloads.iter().enumerate().map(line).collect::<Vec<_>>()).0
 }
 
+#[test]
+fn a_call_without_a_result_is_recorded_as_started() {
+    let tree = tree_of(
+        r#"{"type":"run.started","payload":{"name":"r"}}
+           {"type":"tool.call","payload":{"name":"Bash","call_id":"c","input":"ls"}}"#,
+    );
+    let tools = lines(&tree, "logs/tools.jsonl");
+    assert_eq!(tools.len(), 1);
+    assert_eq!((&tools[0]["status"], &tools[0]["completed_at"]), (&json!("started"), &json!(null)));
+    assert_eq!(tools[0]["args_summary"], json!({"input": "ls"}));
+    let run: Value = serde_json::from_str(tree.text("runs/run/run.json").unwrap()).unwrap();
+    assert_eq!(run["status"], "running");
+}
+
+#[test]
+fn run_json_has_the_final_status_and_times() {
+    let ends = [
+        ("succeeded", "run.completed", "completed", "info"),
+        ("failed", "run.failed", "failed", "error"),
+        ("aborted", "run.failed", "failed", "error"),
         ("canceled", "run.failed", "cancelled", "warning"),
     ];
     for (status, kind, state, severity) in ends {

@@ -87,12 +87,12 @@ impl Paper {
         self.start.get_or_insert_with(|| RunStarted { inputs, ..run.clone() });
     }
 
-    pub(super) fn prompted(&mut self, at: &At, prompt: &str, system: &str) {
+    pub(super) fn prompted(&mut self, at: &At, prompt: &str, size: Option<usize>, system: &str) {
         if !prompt.is_empty() {
             let step = at.step.as_deref().map(|step| format!("{}: ", markdown::code(step)));
-            let size = prompt.chars().count();
+            let size = size.map(|size| format!(" ({size} characters)")).unwrap_or_default();
             let excerpt = markdown::inline(&clip(prompt, 500));
-            let line = format!("- {}{excerpt} ({size} characters)", step.unwrap_or_default());
+            let line = format!("- {}{excerpt}{size}", step.unwrap_or_default());
             self.prompts.add(line, &[]);
         }
         let role = format!("> {}", markdown::inline(&clip(system, 500)));
