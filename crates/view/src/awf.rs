@@ -16,6 +16,9 @@ use audit::Audit;
 /// Where AWF keeps what runs leave.
 const STORAGE: &str = "storage";
 
+/// The audit trail, which all runs of a storage share.
+pub const AWF_TRAIL: &str = "storage/audit.jsonl";
+
 /// Folds a run into a transcript and entries of an audit trail that AWF can read.
 #[derive(Default)]
 pub struct AwfView {
@@ -49,7 +52,7 @@ impl FileView for AwfView {
             return;
         }
         if let Some(entry) = self.audit.add(event) {
-            shelf.append(&format!("{STORAGE}/audit.jsonl"), &plain::line(&entry));
+            shelf.append(AWF_TRAIL, &plain::line(&entry));
         }
     }
 

@@ -119,7 +119,7 @@ mod wink;
 
 pub use activity::Activity;
 pub use atif::{ATIF_VERSION, AtifView};
-pub use awf::AwfView;
+pub use awf::{AWF_TRAIL, AwfView};
 pub use chrome_trace::ChromeTraceView;
 pub use entries::{Entries, Entry, EntryOptions, EntryType, TranscriptSummary, reconstruct};
 pub use files::{FileTree, FileView, Losses, Shelf};

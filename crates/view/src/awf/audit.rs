@@ -1,12 +1,13 @@
 //! The audit trail: one entry when a run starts, one when it has ended.
 //!
 //! A run whose end is not recorded has no second entry: that is how AWF's users find the runs that
-//! never ended.
+//! never ended. One that is gone on with starts again, so that each end has a start.
 
 use std::collections::BTreeMap;
 
-use quipu_event::payload::{RunCompleted, RunStarted, Status, StepResult};
+use quipu_event::payload::{RunCompleted, RunStarted, Status};
 use quipu_event::{Event, Json, Payload, Timestamp};
+use serde::Deserialize;
 
 use super::line::reason;
 use super::wire::{AuditEntry, encode};
@@ -17,6 +18,8 @@ use crate::reading::read;
 const ONE_WRITE: usize = 4096;
 /// Inputs whose names begin so are hidden, whatever the case of their letters.
 const SECRET: [&str; 4] = ["SECRET_", "API_KEY", "PASSWORD", "TOKEN"];
+/// AWF's exit code of a run that failed or was stopped.
+const EXECUTION_FAILED: i64 = 3;
 /// What stands where something was cut.
 const CUT: &str = "…";
 /// How much of a long text is kept. A byte may take six to spell.
@@ -28,7 +31,6 @@ pub(super) struct Audit {
     first: Option<Timestamp>,
     name: String,
     user: Option<String>,
-    has_started: bool,
 }
 
 impl Audit {
@@ -36,15 +38,13 @@ impl Audit {
     pub(super) fn add(&mut self, event: &Event) -> Option<Json> {
         self.first.get_or_insert(event.timestamp);
         match read(event).payload {
-            // A run that is gone on with is still the one that was started.
-            Payload::RunStarted(run) if !self.has_started => Some(self.started(event, *run)),
+            Payload::RunStarted(run) => Some(self.started(event, *run)),
             Payload::RunCompleted(run) => Some(self.completed(event, *run)),
             _ => None,
         }
     }
 
     fn started(&mut self, event: &Event, run: RunStarted) -> Json {
-        self.has_started = true;
         self.first = Some(event.timestamp);
         self.name = run.name;
         self.user = run.labels.and_then(|mut labels| labels.remove("user"));
@@ -54,7 +54,7 @@ impl Audit {
             let value = if is_secret(&name) { encode(&"***") } else { value };
             (name, value)
         });
-        let inputs = Some(inputs.collect());
+        let inputs = Some(inputs.collect()).filter(|inputs: &BTreeMap<_, _>| !inputs.is_empty());
         fitted(AuditEntry { event: "workflow.started", inputs, ..self.entry(event) })
     }
 
@@ -63,14 +63,13 @@ impl Audit {
             self.name = run.name;
         }
         let succeeded = matches!(run.status, Some(Status::Succeeded | Status::Skipped));
-        let told = run.result.and_then(|result| result.decode::<StepResult>().ok());
-        let told = told.and_then(|result| result.exit_code).filter(|code| *code != 0);
+        let exit_code = exit_code(run.status.as_ref(), run.result.as_ref());
         let began = self.first.unwrap_or(event.timestamp);
         let error = reason(run.status.as_ref(), run.error);
         fitted(AuditEntry {
             event: "workflow.completed",
             status: Some(if succeeded { "success" } else { "failure" }),
-            exit_code: Some(if succeeded { 0 } else { told.unwrap_or(1) }),
+            exit_code: Some(exit_code),
             duration_ms: Some(run.duration_ms.unwrap_or(event.timestamp.millis_since(began))),
             error: if succeeded { String::new() } else { error },
             ..self.entry(event)
@@ -88,6 +87,27 @@ impl Audit {
             schema_version: 1,
             ..AuditEntry::default()
         }
+    }
+}
+
+/// Returns the exit code of the program that ran it: as the run says, else as AWF has them.
+fn exit_code(status: Option<&Status>, result: Option<&Json>) -> i64 {
+    /// What a workflow asks for, and what a program ended with.
+    #[derive(Default, Deserialize)]
+    #[serde(default)]
+    struct Codes {
+        exit_status: Option<i64>,
+        exit_code: Option<i64>,
+    }
+    let codes: Codes = result.and_then(|result| result.decode().ok()).unwrap_or_default();
+    let ended = codes.exit_code.filter(|code| *code != 0);
+    let asked = codes.exit_status.filter(|code| *code != 0);
+    match status {
+        Some(Status::Succeeded | Status::Skipped) => asked.unwrap_or(0),
+        // Whoever stops a run wants to know that, whatever it would have said.
+        Some(Status::Canceled) => ended.unwrap_or(EXECUTION_FAILED),
+        Some(status) if status.is_known() => asked.or(ended).unwrap_or(EXECUTION_FAILED),
+        _ => asked.or(ended).unwrap_or(1),
     }
 }
 

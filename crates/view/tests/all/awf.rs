@@ -139,10 +139,52 @@ fn the_audit_trail_has_an_entry_for_the_start_and_one_for_the_end() {
         {"type":"run.started","payload":{"name":"a"}}
         {"type":"run.completed","payload":{"status":"succeeded"}}
     "#;
-    let expected = r#"{"event":"workflow.started","execution_id":"run","timestamp":"2026-01-01T00:00:01.000Z","user":"unknown","workflow_name":"a","inputs":{},"schema_version":1}
+    let expected = r#"{"event":"workflow.started","execution_id":"run","timestamp":"2026-01-01T00:00:01.000Z","user":"unknown","workflow_name":"a","schema_version":1}
 {"event":"workflow.completed","execution_id":"run","timestamp":"2026-01-01T00:00:02.000Z","user":"unknown","workflow_name":"a","status":"success","exit_code":0,"duration_ms":1000,"schema_version":1}
 "#;
     assert_eq!(audit(succeeded), expected);
+}
+
+#[test]
+fn each_end_of_a_run_that_was_gone_on_with_has_a_start() {
+    let lines = audit(
+        r#"
+        {"type":"run.started","payload":{"name":"a"}}
+        {"type":"run.completed","payload":{"name":"a","status":"aborted"}}
+        {"type":"system","payload":{"subtype":"x"}}
+        {"type":"run.started","payload":{"name":"a","labels":{"resumed":"true"}}}
+        {"type":"run.completed","payload":{"name":"a","status":"succeeded"}}
+    "#,
+    );
+    let told = lines.lines().map(|line| {
+        let entry: Value = serde_json::from_str(line).unwrap();
+        json!(["event", "status", "duration_ms"].map(|key| entry[key].clone()))
+    });
+    let expected = [
+        json!(["workflow.started", null, null]),
+        json!(["workflow.completed", "failure", 1000]),
+        json!(["workflow.started", null, null]),
+        json!(["workflow.completed", "success", 1000]),
+    ];
+    assert_eq!(told.collect::<Vec<_>>(), expected);
+}
+
+#[test]
+fn an_exit_code_is_that_of_the_program_that_ran_it() {
+    for (end, expected) in [
+        (r#""status":"succeeded""#, 0),
+        (r#""status":"succeeded","result":{"exit_status":5}"#, 5),
+        (r#""status":"failed""#, 3),
+        (r#""status":"failed","result":{"exit_status":7}"#, 7),
+        (r#""status":"failed","result":{"exit_code":101}"#, 101),
+        (r#""status":"canceled""#, 3),
+        (r#""status":"canceled","result":{"exit_status":7}"#, 3),
+        (r#""status":"aborted""#, 3),
+    ] {
+        let entry = audit(&format!(r#"{{"type":"run.completed","payload":{{{end}}}}}"#));
+        let entry: Value = serde_json::from_str(&entry).unwrap();
+        assert_eq!(entry["exit_code"], expected, "{end}");
+    }
 }
 
 #[test]
