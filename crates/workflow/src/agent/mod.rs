@@ -28,7 +28,7 @@ pub use http::RetrySettings;
 pub use provider::{PROVIDER_NAMES, is_provider};
 pub use roles::{compose_system, find_role, role_dirs};
 pub use sessions::Sessions;
-pub use skills::{FileReader, compose_prompt, find_skill, read_skill, skill_dirs};
+pub use skills::{FileReader, LoadedSkill, compose_prompt, find_skill, read_skill, skill_dirs};
 
 use crate::definition::McpProxy;
 use crate::engine::{AgentJob, Outcome, WorkStatus};

@@ -23,18 +23,45 @@ pub fn skill_dirs(project: &Path, variable: &dyn Fn(&str) -> Option<String>) -> 
     dirs
 }
 
-/// Finds the skill `name` in `dirs` and returns it as it stands before a prompt.
-pub fn find_skill(name: &str, files: &FileReader<'_>, dirs: &[PathBuf]) -> Result<String, String> {
-    check_name("skill", name)?;
-    let text = dirs.iter().find_map(|dir| files(&dir.join(name).join(FILE)));
-    match text {
-        Some(text) => Ok(wrapped(name, &text)),
-        None => Err(format!("there is no skill `{name}` (looked in {})", list(dirs))),
+/// A skill that was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LoadedSkill {
+    /// Its name.
+    pub name: String,
+    /// The file that it is from.
+    pub file: PathBuf,
+    /// What it says, without the settings at its beginning.
+    pub text: String,
+}
+
+impl LoadedSkill {
+    fn new(name: String, file: PathBuf, text: &str) -> Self {
+        LoadedSkill { name, file, text: without_frontmatter(text).trim().to_owned() }
+    }
+
+    /// Returns it as it stands before a prompt.
+    fn shown(&self) -> String {
+        let LoadedSkill { name, text, .. } = self;
+        format!("<skill_content name=\"{name}\">\n{text}\n</skill_content>")
     }
 }
 
+/// Finds the skill `name` in `dirs`.
+pub fn find_skill(
+    name: &str,
+    files: &FileReader<'_>,
+    dirs: &[PathBuf],
+) -> Result<LoadedSkill, String> {
+    check_name("skill", name)?;
+    let found = dirs.iter().find_map(|dir| {
+        let file = dir.join(name).join(FILE);
+        files(&file).map(|text| LoadedSkill::new(name.to_owned(), file, &text))
+    });
+    found.ok_or_else(|| format!("there is no skill `{name}` (looked in {})", list(dirs)))
+}
+
 /// Reads the skill at `path`, a file or the folder it is in.
-pub fn read_skill(path: &Path, files: &FileReader<'_>) -> Result<String, String> {
+pub fn read_skill(path: &Path, files: &FileReader<'_>) -> Result<LoadedSkill, String> {
     let (file, text) = [path.to_owned(), path.join(FILE)]
         .into_iter()
         .find_map(|file| files(&file).map(|text| (file, text)))
@@ -45,19 +72,13 @@ pub fn read_skill(path: &Path, files: &FileReader<'_>) -> Result<String, String>
         Some(folder) if stem == "SKILL" => folder.to_string_lossy().into_owned(),
         _ => stem,
     };
-    Ok(wrapped(&name, &text))
+    Ok(LoadedSkill::new(name, file, &text))
 }
 
 /// Puts skills before a prompt.
-pub fn compose_prompt(skills: &[String], prompt: &str) -> String {
-    let mut parts: Vec<&str> = skills.iter().map(String::as_str).collect();
-    parts.push(prompt);
-    parts.join("\n\n")
-}
-
-fn wrapped(name: &str, text: &str) -> String {
-    let body = without_frontmatter(text).trim();
-    format!("<skill_content name=\"{name}\">\n{body}\n</skill_content>")
+pub fn compose_prompt(skills: &[LoadedSkill], prompt: &str) -> String {
+    let skills = skills.iter().map(LoadedSkill::shown);
+    skills.chain([prompt.to_owned()]).collect::<Vec<_>>().join("\n\n")
 }
 
 /// Returns a text without the block of settings between two lines of `---` at its beginning.
@@ -120,7 +141,8 @@ mod tests {
     #[test]
     fn the_first_folder_that_has_a_skill_wins() {
         let skill = find_skill("review", &files, &dirs()).unwrap();
-        assert_eq!(skill, "<skill_content name=\"review\">\nLook twice.\n</skill_content>");
+        assert_eq!(skill.file, Path::new("/p/.agents/skills/review/SKILL.md"));
+        assert_eq!(skill.text, "Look twice.");
         let shown: Vec<String> = dirs().iter().map(|dir| dir.display().to_string()).collect();
         assert_eq!(
             shown,
@@ -138,9 +160,13 @@ mod tests {
     #[test]
     fn a_skill_is_read_from_its_folder_or_its_file() {
         let of_folder = read_skill(Path::new("/p/.agents/skills/review"), &files).unwrap();
-        assert!(of_folder.starts_with("<skill_content name=\"review\">"), "{of_folder}");
+        assert_eq!(of_folder.name, "review");
+        assert_eq!(of_folder.file, Path::new("/p/.agents/skills/review/SKILL.md"));
         let of_file = read_skill(Path::new("/x/notes.md"), &files).unwrap();
-        assert_eq!(of_file, "<skill_content name=\"notes\">\nTake notes.\n</skill_content>");
+        assert_eq!(
+            of_file.shown(),
+            "<skill_content name=\"notes\">\nTake notes.\n</skill_content>"
+        );
     }
 
     #[test]
@@ -153,8 +179,10 @@ mod tests {
 
     #[test]
     fn skills_stand_before_the_prompt_in_order() {
-        let skills = ["<a>".to_owned(), "<b>".to_owned()];
-        assert_eq!(compose_prompt(&skills, "Go."), "<a>\n\n<b>\n\nGo.");
+        let skills = ["a", "b"].map(|name| LoadedSkill::new(name.to_owned(), "f".into(), "x"));
+        let shown =
+            ["a", "b"].map(|name| format!("<skill_content name=\"{name}\">\nx\n</skill_content>"));
+        assert_eq!(compose_prompt(&skills, "Go."), format!("{}\n\nGo.", shown.join("\n\n")));
         assert_eq!(compose_prompt(&[], "Go."), "Go.");
     }
 

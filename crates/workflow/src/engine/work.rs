@@ -7,6 +7,7 @@ use std::time::Duration;
 use quipu_event::RunId;
 use quipu_event::payload::TokenCounts;
 
+use crate::agent::LoadedSkill;
 use crate::definition::{AgentMode, Capture, McpProxy, OutputFormat};
 use crate::language::{Expression, ShellScript, Value};
 
@@ -75,6 +76,8 @@ pub struct AgentJob {
     pub command: Option<Vec<String>>,
     /// What to ask, skills included.
     pub prompt: String,
+    /// The skills that stand before the prompt.
+    pub skills: Vec<LoadedSkill>,
     /// What the agent is told about itself, role included.
     pub system_prompt: Option<String>,
     /// The provider's own options.

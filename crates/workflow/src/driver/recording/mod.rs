@@ -16,6 +16,7 @@ use quipu_journal::Clock;
 use serde_json::{Map, json};
 
 use super::secrets::mask_named;
+use crate::agent::LoadedSkill;
 use crate::definition::Workflow;
 use crate::engine::{Occurrence, Outcome, RunEnd, StepBegin, StepEnd, Work};
 use crate::language::Value;
@@ -108,6 +109,21 @@ impl Recording {
             };
             let draft = Draft::new(kind, &started_wire(begin))?;
             Ok(place(draft, &begin.at, child))
+        });
+        if let Some(Work::Agent(job)) = begin.work.as_deref() {
+            job.skills.iter().for_each(|skill| self.skill_loaded(&begin.at, skill));
+        }
+    }
+
+    /// Records that a skill stands before a prompt, which has its text.
+    fn skill_loaded(&self, at: &Occurrence, skill: &LoadedSkill) {
+        self.tell(|| {
+            let facts = json!({
+                "name": skill.name,
+                "file": skill.file.display().to_string(),
+                "bytes": skill.text.len(),
+            });
+            Ok(place(Draft::new(Kind::SkillLoaded, &facts)?, at, None))
         });
     }
 

@@ -6,7 +6,9 @@ use super::super::place;
 use super::super::scope::StepScope;
 use super::super::work::{AgentJob, Work};
 use super::{command, map, text};
-use crate::agent::{compose_prompt, compose_system, find_role, find_skill, read_skill};
+use crate::agent::{
+    LoadedSkill, compose_prompt, compose_system, find_role, find_skill, read_skill,
+};
 use crate::definition::{AgentStep, PromptText, Skill, Step};
 use crate::language::Template;
 
@@ -32,10 +34,12 @@ pub(super) fn prepare(
     let conversation = agent.conversation.clone().unwrap_or_default();
     let system_prompt =
         agent.system_prompt.as_ref().map(|system| text(system, scope)).transpose()?;
+    let skills = skills(agent, scope)?;
     Ok(Work::Agent(Box::new(AgentJob {
         provider: text(&agent.provider, scope)?,
         command: command.transpose()?,
-        prompt: with_skills(agent, prompt, scope)?,
+        prompt: compose_prompt(&skills, &prompt),
+        skills,
         system_prompt: with_role(agent, system_prompt, scope)?,
         options: map(&agent.options, scope)?,
         output_format: agent.output_format,
@@ -72,7 +76,7 @@ fn session_to_continue(
     }
 }
 
-fn with_skills(agent: &AgentStep, prompt: String, scope: &StepScope<'_>) -> Result<String, String> {
+fn skills(agent: &AgentStep, scope: &StepScope<'_>) -> Result<Vec<LoadedSkill>, String> {
     let files = |path: &Path| scope.setup.files.read(path).ok();
     let read = |skill: &Skill| match skill {
         Skill::Named(name) => find_skill(&text(name, scope)?, &files, &scope.setup.skill_dirs),
@@ -80,8 +84,7 @@ fn with_skills(agent: &AgentStep, prompt: String, scope: &StepScope<'_>) -> Resu
             read_skill(&place::of_file(scope.plan, scope.setup, &text(path, scope)?), &files)
         }
     };
-    let skills = agent.skills.iter().map(read).collect::<Result<Vec<_>, String>>()?;
-    Ok(compose_prompt(&skills, &prompt))
+    agent.skills.iter().map(read).collect()
 }
 
 fn with_role(

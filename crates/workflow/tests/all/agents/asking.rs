@@ -92,6 +92,7 @@ impl Asking {
             provider: provider.to_owned(),
             command: None,
             prompt: prompt.to_owned(),
+            skills: Vec::new(),
             system_prompt: None,
             options: serde_json::Map::new(),
             output_format: None,

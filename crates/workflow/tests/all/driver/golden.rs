@@ -2,7 +2,7 @@
 
 use quipu_event::payload::Status;
 use quipu_event::{Kind, RunId};
-use quipu_workflow::definition::{AgentMode, AgentStep, PromptText, StepKind};
+use quipu_workflow::definition::{AgentMode, AgentStep, PromptText, Skill, StepKind};
 use quipu_workflow::display::{Retelling, below, json_line};
 use serde_json::json;
 
@@ -89,6 +89,26 @@ async fn audit_and_display_are_the_same_with_recording_on_or_off() {
 {"event":"step.completed","path":"done","iteration":0,"attempt":1,"name":"done","kind":"terminal","status":"succeeded","duration_ms":0}
 {"event":"run.completed","run":"main","status":"succeeded","message":"all done","duration_ms":0}"#;
     assert_eq!(on.1, shown);
+}
+
+#[tokio::test]
+async fn a_skill_that_stands_before_a_prompt_is_recorded() {
+    let mut bench = Bench::new();
+    let file = bench.dir.path().join("tidy/SKILL.md");
+    std::fs::create_dir(bench.dir.path().join("tidy")).unwrap();
+    std::fs::write(&file, "---\nname: tidy\n---\nPut things away.\n").unwrap();
+    let mut asking = agent("ask", "Go.", "done");
+    if let StepKind::Agent(agent) = &mut asking.kind {
+        agent.skills = vec![Skill::At(template(file.to_str().unwrap()))];
+    }
+    let report = bench.run(workflow("demo", [asking, done()])).await;
+    assert_eq!(report.status, Status::Succeeded, "{:?}", report.error);
+    let events = bench.events("main");
+    let at = events.iter().position(|event| event.kind == Kind::SkillLoaded).unwrap();
+    assert_eq!(events[at - 1].kind, Kind::StepStarted);
+    assert_eq!(events[at].path.as_str(), "ask");
+    let facts: serde_json::Value = events[at].payload.decode().unwrap();
+    assert_eq!(facts, json!({"name": "tidy", "file": file, "bytes": 16}));
 }
 
 #[tokio::test]
