@@ -7,6 +7,7 @@ use std::collections::{HashMap, HashSet};
 use quipu_event::payload::{Payload, RunCompleted, RunKind, Status, StepCompleted, StepStarted};
 use quipu_event::payload::{ToolCall, ToolResult};
 use quipu_event::{Draft, Event, Json, Kind, RunId, StepPath, Timestamp};
+use serde::Deserialize;
 use serde_json::Value;
 
 /// Why something ends that never said so.
@@ -39,6 +40,8 @@ struct Calls {
     made: HashSet<(StepPath, u64, String)>,
     /// Calls without an answer, by the id that they had there.
     open: HashMap<(StepPath, String), Vec<ToolCall>>,
+    /// The id here of the call that was last told of, by the id that it had there.
+    last: HashMap<(StepPath, String), String>,
     rounds: HashMap<StepPath, u64>,
     round: u64,
 }
@@ -76,9 +79,15 @@ impl Pairs {
             kind if kind.is_completion() => self.end(draft),
             Kind::ToolCall => vec![self.calls.call(draft)],
             Kind::ToolResult => self.calls.result(draft),
+            Kind::FileRead | Kind::FileWritten | Kind::FileRejected => {
+                vec![self.calls.file(draft)]
+            }
             _ => vec![draft],
         };
-        fitted.iter().for_each(|draft| self.calls.note_round(draft));
+        for draft in &fitted {
+            self.calls.note_round(draft);
+            self.calls.note_last(draft);
+        }
         fitted
     }
 
@@ -180,6 +189,25 @@ impl Calls {
         vec![beside(&draft, Draft::with_json(Kind::ToolCall, payload)), draft]
     }
 
+    fn note_last(&mut self, draft: &Draft) {
+        if matches!(draft.kind, Kind::ToolCall | Kind::ToolResult)
+            && let Some(id) = call_id_of(&draft.payload)
+        {
+            self.last.insert((draft.path.clone(), native_id(&id).to_owned()), id);
+        }
+    }
+
+    /// Names the call that a file is of as it is named here.
+    ///
+    /// A file is told of while its call goes on, or right after its result.
+    fn file(&self, draft: Draft) -> Draft {
+        let Some(there) = call_id_of(&draft.payload) else { return draft };
+        let here = self.last.get(&(draft.path.clone(), there.clone()));
+        let here = here.filter(|here| **here != there);
+        let payload = here.and_then(|here| with_call_id(&draft.payload, here));
+        Draft { payload: payload.unwrap_or(draft.payload), ..draft }
+    }
+
     /// Returns `id`, or one made of it that no call has yet.
     fn free(&mut self, path: &StepPath, id: &str) -> String {
         let round = self.rounds.get(path).copied().unwrap_or_default();
@@ -198,6 +226,15 @@ fn native_id(id: &str) -> &str {
     let numbered = id.rsplit_once('#');
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
     numbered.filter(|(_, number)| is_number(number)).map_or(id, |(native, _)| native)
+}
+
+/// Returns the id of the call that a payload is of, or is.
+fn call_id_of(payload: &Json) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Head {
+        call_id: Option<String>,
+    }
+    payload.decode::<Head>().ok()?.call_id.filter(|id| !id.is_empty())
 }
 
 fn with_call_id(payload: &Json, id: &str) -> Option<Json> {

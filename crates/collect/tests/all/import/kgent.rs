@@ -131,3 +131,22 @@ fn the_number_decides_the_order_and_a_failed_run_says_why() {
     assert_eq!((&end["status"], &end["error"]), (&"failed".into(), &"out of paper".into()));
     assert_eq!(rebuilt(&events), files_in(&desk.path("r")));
 }
+
+#[test]
+fn a_file_is_of_the_call_that_was_last_told_of_where_ids_come_back() {
+    let desk = Desk::new();
+    let kinds = ["tool.started", "file.read", "tool.completed", "file.written"];
+    let again = kinds.iter().cycle().take(3 * kinds.len()).enumerate();
+    let log: String = again
+        .map(|(at, kind)| {
+            line(at as u64 + 1, kind, Some("c"), json!({ "tool_name": "Edit", "path": "a" }))
+        })
+        .collect();
+    desk.put("r/events.jsonl", log);
+    let events = desk.events(&desk.import_one(&desk.path("r")).run_id);
+    for kind in [Kind::ToolCall, Kind::FileRead, Kind::ToolResult, Kind::FileWritten] {
+        let told = payloads(&events, kind.clone());
+        let ids: Vec<_> = told.iter().map(|payload| payload["call_id"].as_str().unwrap()).collect();
+        assert_eq!(ids, ["c", "c#2", "c#3"], "{kind}");
+    }
+}
