@@ -122,6 +122,6 @@ pub use line::{LineError, LineForm, decode_line, encode_line};
 pub use loose::write_loose_draft;
 pub use payload::Payload;
 pub use raw::{Origin, Raw};
-pub use rewrite::StringPlace;
+pub use rewrite::{Place, Scalar, rewrite_scalars};
 pub use surrogates::mend_surrogates;
 pub use time::{Timestamp, TimestampError};

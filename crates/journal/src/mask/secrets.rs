@@ -2,7 +2,7 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use quipu_event::{Draft, Json, Raw, StringPlace};
+use quipu_event::{Draft, Json, Place, Raw};
 use regex::{Captures, Regex};
 
 use super::patterns::{QUOTED, SECRET_KEY, SHAPES, TELLTALE};
@@ -111,7 +111,7 @@ impl SecretMask {
 
     fn mask_json(&self, json: &Json, hidden: &mut u64) -> Option<Json> {
         json.rewrite_strings(|place, text| {
-            if let StringPlace::ValueOf(key) = place
+            if let Place::Below([.., key]) = place
                 && !text.is_empty()
                 && self.secret_key.is_match(key)
                 && !harmless::is_placeholder(text)
