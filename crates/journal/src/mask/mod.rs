@@ -4,9 +4,14 @@
 //! too much would make it lie.
 
 mod harmless;
+mod names;
+mod nested;
+mod pairs;
 mod patterns;
 mod quoted;
+mod scalars;
 mod secrets;
+mod text;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -27,4 +32,9 @@ pub trait Mask: Send + Sync {
 /// Applies `mask`. One that panics lets nothing through.
 pub(crate) fn apply(mask: &dyn Mask, draft: Draft) -> Result<(Draft, u64), RecordError> {
     catch_unwind(AssertUnwindSafe(|| mask.mask(draft))).map_err(|_| RecordError::Mask)
+}
+
+/// Returns what stands in place of a secret.
+fn mark(name: &str) -> String {
+    format!("[masked:{name}]")
 }

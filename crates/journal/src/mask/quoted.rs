@@ -5,10 +5,20 @@
 
 use regex::Regex;
 
-use super::harmless::is_placeholder;
+use super::harmless::{is_nothing, is_placeholder};
+use super::names::pattern_of_all;
+
+/// Returns the pattern of how such a value begins: behind `password: "`, or as the argument behind
+/// a flag, as in `--password "` and in `["--password", "`.
+pub(super) fn opening() -> String {
+    let name = pattern_of_all();
+    let pair = format!(r#"{name}\\*["']?\s*(?:=>|=|:)"#);
+    let flag = format!(r#"--[A-Za-z0-9_-]*?{name}(?:\\*["']\s*,|[ \t])"#);
+    format!(r#"(?:{pair}|{flag})\s*(?<escape>\\*)(?<quote>["'])"#)
+}
 
 /// Returns `text` with `mark` in place of each such value and how many there were; nothing when
-/// there were none. `opening` finds where a value begins, as [`QUOTED`](super::patterns::QUOTED).
+/// there were none. `opening` is the pattern of [`opening`].
 pub(super) fn hide(text: &str, opening: &Regex, mark: &str) -> Option<(String, u64)> {
     let mut masked = String::new();
     let mut hidden = 0;
@@ -21,7 +31,8 @@ pub(super) fn hide(text: &str, opening: &Regex, mark: &str) -> Option<(String, u
         let end = start + value_length(&text[start..], quote.as_str(), escape.len());
         from = end.max(start);
         let value = &text[start..end];
-        if value.is_empty() || is_placeholder(value) {
+        let is_flag = value.starts_with("--");
+        if value.is_empty() || is_flag || is_nothing(value) || is_placeholder(value) {
             continue;
         }
         masked.push_str(&text[kept..start]);

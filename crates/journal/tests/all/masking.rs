@@ -129,6 +129,13 @@ fn well_known_shapes_are_hidden_and_the_rest_stays_readable() {
         ("export API_KEY=abc123 && go", "export API_KEY=[masked:password] && go"),
         ("password: hunter22", "password: [masked:password]"),
         ("{\\\"password\\\":\\\"x y\\\"}", "{\\\"password\\\":\\\"[masked:password]\\\"}"),
+        ("xapp-1-A0123456789-b1c2", "[masked:slack-token]"),
+        (&format!("hvs.{long}"), "[masked:vault-token]"),
+        (&format!("shpat_{}", "0a".repeat(16)), "[masked:shopify-token]"),
+        (&format!("lin_api_{long}"), "[masked:linear-key]"),
+        (&format!("figd_{long}"), "[masked:figma-token]"),
+        (&format!("/bot123456789:AA{}/getMe", &long[..33]), "/[masked:telegram-token]/getMe"),
+        (&format!("123456789:AA{}", &long[..33]), "[masked:telegram-token]"),
     ];
     let mask = SecretMask::default();
     for (text, expected) in cases {
@@ -142,6 +149,126 @@ fn well_known_shapes_are_hidden_and_the_rest_stays_readable() {
     {
         assert_eq!(mask.mask_text(harmless), None, "{harmless}");
     }
+}
+
+#[test]
+fn what_stands_behind_the_name_of_a_secret_is_hidden() {
+    let aws = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY";
+    let cases = [
+        (format!("AWS_SECRET_ACCESS_KEY: {aws}"), aws),
+        (format!("aws_secret_access_key: {aws}"), aws),
+        (format!("\"SecretAccessKey\": \"{aws}\", cut"), aws),
+        ("\"SessionToken\": \"abc def\", cut".to_owned(), "abc def"),
+        ("PGPASSWORD=supersecret9 psql".to_owned(), "supersecret9"),
+        ("dbpassword=hunter2".to_owned(), "hunter2"),
+        ("userPassword: hunter".to_owned(), "hunter"),
+        ("//registry.npmjs.org/:_authToken=abcdef".to_owned(), "abcdef"),
+        ("token: abcdEFGH12345678".to_owned(), "abcdEFGH12345678"),
+        ("secret: hunter2hunter2".to_owned(), "hunter2hunter2"),
+        ("authToken: a1b2c3d4e5".to_owned(), "a1b2c3d4e5"),
+        ("clientSecret=abc~def".to_owned(), "abc~def"),
+        ("clientSecret: ZQxyWvUtSr987".to_owned(), "ZQxyWvUtSr987"),
+        ("log {'accessToken': 'x y'}".to_owned(), "x y"),
+        ("{\"cookie\": \"a=b\"} {".to_owned(), "a=b"),
+        ("-H 'Cookie: session=abc; theme=dark' -v".to_owned(), "session=abc; theme=dark"),
+        ("Set-Cookie: sid=abc; HttpOnly".to_owned(), "sid=abc; HttpOnly"),
+        ("Authorization: opaque-a1b2c3d4".to_owned(), "opaque-a1b2c3d4"),
+        ("Authorization: Basic /a1B2c3/D4e5F6g7H8".to_owned(), "/a1B2c3/D4e5F6g7H8"),
+        ("tool --password hunter6xyz --verbose".to_owned(), "hunter6xyz"),
+        ("tool --db-password 'open sesame' -v".to_owned(), "open sesame"),
+        ("['tool', '--api-key', 'open sesame']".to_owned(), "open sesame"),
+        ("curl -s -u ada:pa55word https://a.b".to_owned(), "pa55word"),
+        ("curl --user 'ada:pa55word' https://a.b".to_owned(), "pa55word"),
+        ("\u{1b}[32mAKIAIOSFODNN7EXAMPLE\u{1b}[0m".to_owned(), "AKIAIOSFODNN7EXAMPLE"),
+        ("repr 'keys:\\nAKIAIOSFODNN7EXAMPLE\\n'".to_owned(), "AKIAIOSFODNN7EXAMPLE"),
+    ];
+    let mask = SecretMask::new();
+    for (text, secret) in cases {
+        let (masked, count) = mask.mask_text(&text).unwrap_or_else(|| panic!("{text} passed"));
+        let (before, after) = text.split_once(secret).unwrap();
+        let marked = masked.strip_prefix(before).and_then(|rest| rest.strip_suffix(after));
+        assert!(marked.is_some_and(|mark| mark.starts_with("[masked:")), "{text}: {masked}");
+        assert_eq!(count, 1, "{text}");
+        assert_eq!(mask.mask_text(&masked), None, "{masked}");
+    }
+}
+
+#[test]
+fn json_hides_what_stands_under_the_name_of_a_secret() {
+    let cases = [
+        (r#"{"PGPASSWORD":"x y"}"#, r#"{"PGPASSWORD":"[masked:password]"}"#),
+        (r#"{"idToken":"x","user":"x"}"#, r#"{"idToken":"[masked:password]","user":"x"}"#),
+        (
+            r#"{"PASSWORD":["x",["y"]]}"#,
+            r#"{"PASSWORD":["[masked:password]",["[masked:password]"]]}"#,
+        ),
+        (
+            r#"{"password":{"type":"string","value":"x","sensitive":true}}"#,
+            r#"{"password":{"type":"string","value":"[masked:password]","sensitive":true}}"#,
+        ),
+        (r#"{"password":12345678}"#, r#"{"password":"[masked:password]"}"#),
+        (
+            r#"{"argv":["--password","x","--token","--verbose"]}"#,
+            r#"{"argv":["--password","[masked:password]","--token","--verbose"]}"#,
+        ),
+    ];
+    let mask = SecretMask::new();
+    for (text, expected) in cases {
+        let told = |json: Option<(Json, u64)>| json.map(|(json, _)| json.as_str().to_owned());
+        let json = Json::parse(text).unwrap();
+        assert_eq!(told(mask.mask_value(&json)).as_deref(), Some(expected));
+        assert_eq!(mask.mask_text(text).map(|told| told.0).as_deref(), Some(expected));
+        assert_eq!(told(mask.mask_value(&Json::parse(expected).unwrap())), None);
+    }
+    for text in [
+        r#"{"password":{"type":"string","description":"what opens the door"}}"#,
+        r#"{"authorization":"none","token":null,"secret":true,"cookie":1}"#,
+        r#"{"usage":{"input_tokens":123456},"required":["password","token"]}"#,
+    ] {
+        assert_eq!(mask.mask_value(&Json::parse(text).unwrap()), None, "{text}");
+    }
+    let password = Json::parse(r#"{"value":"x"}"#).unwrap();
+    let (masked, _) = mask.mask_member("password", &password).unwrap();
+    assert_eq!(masked.as_str(), r#"{"value":"[masked:password]"}"#);
+    assert_eq!(mask.mask_member("door", &password), None);
+}
+
+/// Every secret of it stands behind an escape as soon as it is written as JSON.
+const SAID: &str = "keys:\nsk-ant-api03-AAAAbbbb1111CCCCdddd2222\nghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8\r\nAKIAIOSFODNN7EXAMPLE\nPASSWORD=hunter2hunter2\n\tAPI_KEY=abc123 pa\"ss\\word é";
+const SECRETS: [&str; 6] = ["AAAAbbbb", "a1B2c3D4", "AKIAIOSF", "hunter2", "abc123", "ss\\"];
+
+#[test]
+fn no_escape_hides_a_secret() {
+    let mask = SecretMask::new().with_value("word", "pa\"ss\\word");
+    let mut text = SAID.to_owned();
+    for level in 0..4 {
+        let record = format!("{{\"output\": {} , \"n\":1.50}}", json!(text));
+        let around = format!("a log says {record} and ends");
+        let cut = &record[..record.len() - 3];
+        let lines = format!("{record}\n{{\"b\": \"\\u00e9\"}}\n");
+        for raw in [&text, &record, &around, cut, &lines] {
+            let draft = Draft::system("x", json!({ "said": raw })).unwrap();
+            let (masked, hidden) = mask.mask(draft.with_raw(raw.as_bytes()));
+            let raw = String::from_utf8(masked.raw.unwrap().bytes().unwrap()).unwrap();
+            for told in [masked.payload.as_str(), &raw] {
+                let secret = SECRETS.iter().find(|secret| told.contains(**secret));
+                assert_eq!(secret, None, "level {level}: {told}");
+            }
+            assert_eq!(hidden, 12, "level {level}: {raw}");
+        }
+        text = record;
+    }
+}
+
+#[test]
+fn what_is_no_secret_stays_in_a_raw_record_to_the_byte() {
+    let mask = SecretMask::new();
+    let raw = " {\"v\" : \"\\u0041KIAQWERTYUIOPASDFGH\",\r\n \"w\":\"\\u00e9 \\/ \\ud800\", \"n\":1.50e1}\n";
+    let draft = Draft::system("x", json!({})).unwrap().with_raw(raw.as_bytes());
+    let (masked, hidden) = mask.mask(draft);
+    let expected = raw.replace("\\u0041KIAQWERTYUIOPASDFGH", "[masked:aws-key-id]");
+    assert_eq!(masked.raw.unwrap().bytes().unwrap(), expected.as_bytes());
+    assert_eq!(hidden, 1);
 }
 
 #[test]
@@ -164,6 +291,22 @@ fn code_names_and_marks_in_the_place_of_a_secret_are_left_as_they_are() {
         "password=***",
         "{\"api_token\": \"***secret:api_token***\"}",
         "sk-something-with-long-hyphenated-words",
+        "sk-learn-2024-based-on-something-long",
+        "The basic internationalization of the token classification/regression; basic responsibilities",
+        "const token=await_me",
+        "let mut access_token = next.token;",
+        "\"authorization\":\"none\"",
+        "token: Uint8Array",
+        "secret: the door is open",
+        "credentials: same-origin",
+        "Authorization: required for everything",
+        "Authorization: Bearer getToken(user)",
+        "pass the --token flag, or --password TOKEN",
+        "--password $(cat file) --token \"$TOKEN\"",
+        "curl -u $USER:$PASSWORD https://a.b",
+        "API_KEY=\nNAME=ada",
+        "Cookie: yes please",
+        "***secret:550e8400-e29b-41d4-a716-446655440000/api_key*** ***secret:env:GH2_T0KEN***",
     ] {
         assert_eq!(mask.mask_text(text), None, "{text}");
     }

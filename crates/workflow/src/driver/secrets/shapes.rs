@@ -3,7 +3,7 @@
 //! A shape such as `token=…` would also hide the mark of a secret that stands there already, and with
 //! it the way back; where a mark is all that it hides, the mark stays.
 
-use quipu_event::Draft;
+use quipu_event::{Draft, Scalar};
 use quipu_journal::{Mask, SecretMask};
 
 use super::mark::{self, between_marks};
@@ -26,19 +26,26 @@ pub(super) fn mask(shapes: &SecretMask, draft: Draft) -> (Draft, u64) {
         return (draft, count);
     };
     let mut marked = Vec::new();
-    before.rewrite_strings(|_, text| {
-        marked.push(text.to_owned());
+    before.rewrite_scalars(|_, scalar| {
+        marked.push(text_of(scalar).to_owned());
         None
     });
     let mut marked = marked.into_iter();
-    let kept = draft.payload.rewrite_strings(|_, hidden| {
-        let marked = marked.next()?;
+    // A number that is hidden becomes a string: to pair before and after, both are looked at.
+    let kept = draft.payload.rewrite_scalars(|_, scalar| {
+        let (marked, hidden) = (marked.next()?, text_of(scalar));
         (marked != hidden).then(|| keep_marks(shapes, &marked, hidden.to_owned()))
     });
     if let Some(kept) = kept {
         draft.payload = kept;
     }
     (draft, count)
+}
+
+fn text_of(scalar: Scalar<'_>) -> &str {
+    match scalar {
+        Scalar::String(text) | Scalar::Number(text) => text,
+    }
 }
 
 /// Returns `marked` with the shapes between its marks hidden, if that hides as much as `hidden` does.
@@ -89,18 +96,18 @@ mod tests {
                 Some("api_key: ***secret:a*** password=[masked:password]"),
             ),
             ("https://me:ab***secret:a***cd@host", Some("https://me:[masked:url-password]@host")),
+            ("***secret:550e8400-e29b-41d4-a716-446655440000/api_key***", None),
             ("plain", None),
         ];
         for (text, expected) in cases {
             let masked = mask_text(&shapes, text).filter(|masked| masked != text);
             assert_eq!(masked.as_deref(), expected, "{text}");
         }
-        let facts =
-            json!({"token": "***secret:a***", "password": "x", "text": "token=***secret:a***"});
+        let facts = json!({"pwd": 12345678, "token": "***secret:a***", "password": "x", "text": "token=***secret:a***"});
         let (draft, _) = mask(&shapes, Draft::system("note", facts).unwrap());
         assert_eq!(
             draft.payload.as_str(),
-            r#"{"subtype":"note","password":"[masked:password]","text":"token=***secret:a***","token":"***secret:a***"}"#
+            r#"{"subtype":"note","password":"[masked:password]","pwd":"[masked:password]","text":"token=***secret:a***","token":"***secret:a***"}"#
         );
     }
 }
