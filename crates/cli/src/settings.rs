@@ -86,7 +86,7 @@ pub(crate) enum MaskChoice {
     /// Nothing
     #[default]
     None,
-    /// Well-known secret shapes: API keys, tokens, private keys, password pairs
+    /// Well-known secret shapes: API keys, tokens, private keys, password pairs; not in a path
     Secrets,
 }
 
@@ -164,6 +164,18 @@ impl Settings {
             Some(dir) => dir.join(named),
             None => named,
         };
+        let mask_env = pick(
+            None,
+            variable("QUIPU_MASK_ENV", |text| Ok(split_names(text)))?,
+            file.mask_env.map(|value| (value, from_file(&path))),
+            Vec::new(),
+        );
+        let mask = pick(
+            None,
+            variable("QUIPU_MASK", parse_enum)?,
+            file.mask.map(|value| (value, from_file(&path))),
+            MaskChoice::default(),
+        );
         let plugins = file.plugins.map(|tables| plugins::configured(tables, &path)).transpose()?;
         Ok(Settings {
             file: found_at,
@@ -185,18 +197,8 @@ impl Settings {
                 durability.map(|value| (value, from_file(&path))),
                 Durability::default(),
             ),
-            mask: pick(
-                None,
-                variable("QUIPU_MASK", parse_enum)?,
-                file.mask.map(|value| (value, from_file(&path))),
-                MaskChoice::default(),
-            ),
-            mask_env: pick(
-                None,
-                variable("QUIPU_MASK_ENV", |text| Ok(split_names(text)))?,
-                file.mask_env.map(|value| (value, from_file(&path))),
-                Vec::new(),
-            ),
+            mask: mask.implied_by(&mask_env),
+            mask_env,
             log_file: pick(
                 global.log_file.clone().map(|value| (Some(value), Source::Flag("--log-file"))),
                 variable("QUIPU_LOG_FILE", |text| Ok(Some(PathBuf::from(text))))?,
@@ -249,6 +251,16 @@ impl<T> Setting<T> {
             Some(value) => Setting { value, from: Source::Flag(name) },
             None => self,
         }
+    }
+}
+
+impl Setting<MaskChoice> {
+    /// Naming variables asks for the mask where nobody says anything of it.
+    fn implied_by(self, names: &Setting<Vec<String>>) -> Self {
+        if self.from == Source::Default && !names.value.is_empty() {
+            return Setting { value: MaskChoice::Secrets, from: names.from.clone() };
+        }
+        self
     }
 }
 

@@ -49,6 +49,17 @@ fn flags_go_over_variables_over_the_nearest_file_over_defaults() {
 }
 
 #[test]
+fn naming_variables_asks_for_the_mask_unless_it_was_declined() {
+    let session = Session::new().with_variable("QUIPU_MASK_ENV", "HOME");
+    let told = |session: &Session| row(&session.ok(&["config"]), "mask");
+    assert_eq!(told(&session), ["secrets", "$QUIPU_MASK_ENV"]);
+    fs::write(session.dir().join("quipu.toml"), "mask = 'none'\n").unwrap();
+    let declined = told(&session);
+    assert_eq!(declined[0], "none", "{declined:?}");
+    assert!(declined[1].ends_with("quipu.toml"), "{declined:?}");
+}
+
+#[test]
 fn storage_in_a_file_further_up_is_beside_that_file() {
     let session = Session::new();
     let below = session.dir().join("a/b");

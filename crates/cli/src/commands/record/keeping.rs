@@ -44,7 +44,8 @@ impl Keeping {
         Ok(Options { durability, ..options })
     }
 
-    /// Naming variables asks for the mask, unless a mask was declined at least as expressly.
+    /// Naming variables asks for the mask, unless a mask was declined at least as expressly. The
+    /// settings have made up their minds already; the flags are laid over them.
     fn mask(&self, context: &Context) -> anyhow::Result<Option<SecretMask>> {
         let names = (!self.mask_env.is_empty()).then(|| self.mask_env.clone());
         let choice = context.settings.mask.clone().overruled_by(self.mask, "--mask");
@@ -58,8 +59,7 @@ impl Keeping {
             .with_hint(hint)
             .into());
         }
-        let implied = !names.value.is_empty() && (named_by_flag || choice.from == Source::Default);
-        if choice.value == MaskChoice::None && !implied {
+        if choice.value == MaskChoice::None && !named_by_flag {
             return Ok(None);
         }
         for name in names.value.iter().filter(|name| std::env::var_os(name).is_none()) {
