@@ -4,7 +4,8 @@ use std::fs;
 
 use serde_json::json;
 
-use crate::session::Session;
+use crate::run::{wait_for, with_workflow};
+use crate::session::{Session, finish};
 use crate::transcripts::{self, HOSTILE_ID, LINT_ID};
 
 const UP: &str = "aaaaaaaa-0000-4000-8000-000000000001";
@@ -202,4 +203,50 @@ fn a_run_that_used_nothing_has_no_cost_rather_than_none() {
     let json = session.quipu(&["receipt", LINT_ID, "--json"]).json();
     assert_eq!((&json["total"]["cost"], &json["total"]["tokens"]), (&json!(null), &json!({})));
     assert_eq!(session.quipu(&["receipt", "nosuch"]).code, Some(1));
+}
+
+/// A session's agents that tell no tokens: one replied, one did not.
+const UNTOLD: &str = r#"
+{"seq":1,"run_id":"RUN","type":"run.started","path":"","iteration":0,"timestamp":"2026-06-08T10:00:00.000000Z","payload":{"name":"quiet","kind":"workflow","format":1}}
+{"seq":2,"run_id":"RUN","type":"step.started","path":"ask","iteration":0,"timestamp":"2026-06-08T10:00:00.100000Z","payload":{"name":"ask","kind":"agent","attempt":1,"agent":{"provider":"copilot","model":"gpt-4.1"}}}
+{"seq":3,"run_id":"RUN","type":"message.assistant","path":"ask","iteration":0,"timestamp":"2026-06-08T10:00:01.000000Z","payload":{"role":"assistant","blocks":[]}}
+{"seq":4,"run_id":"RUN","type":"step.completed","path":"ask","iteration":0,"timestamp":"2026-06-08T10:00:02.000000Z","payload":{"name":"ask","kind":"agent","attempt":1,"status":"succeeded"}}
+{"seq":5,"run_id":"RUN","type":"step.started","path":"mute","iteration":0,"timestamp":"2026-06-08T10:00:02.000000Z","payload":{"name":"mute","kind":"agent","attempt":1,"agent":{"provider":"copilot","model":"gpt-5"}}}
+{"seq":6,"run_id":"RUN","type":"step.completed","path":"mute","iteration":0,"timestamp":"2026-06-08T10:00:03.000000Z","payload":{"name":"mute","kind":"agent","attempt":1,"status":"failed","error":"no"}}
+{"seq":7,"run_id":"RUN","type":"run.completed","path":"","iteration":0,"timestamp":"2026-06-08T10:00:03.000000Z","payload":{"name":"quiet","kind":"workflow","status":"failed","duration_ms":3000}}
+"#;
+
+#[test]
+fn a_step_that_tells_no_tokens_has_its_model_and_an_unknown_cost_if_it_replied() {
+    let session = Session::new();
+    transcripts::put(&session, UP, UNTOLD);
+    let receipt = session.ok(&["receipt", UP]);
+    let row = |step: &str| {
+        let line = receipt.lines().find(|line| line.starts_with(step)).expect(step);
+        line.split_whitespace().map(str::to_owned).collect::<Vec<_>>().join(" ")
+    };
+    let (ask, mute) = (row("ask "), row("mute "));
+    assert!(ask.starts_with("ask agent copilot gpt-4.1 succeeded 1.9s "), "{receipt}");
+    assert!(ask.ends_with(" unknown unknown"), "{receipt}");
+    assert!(mute.starts_with("mute agent copilot gpt-5 failed 1.0s "), "{receipt}");
+    assert!(mute.ends_with(" - -"), "nothing was used: {receipt}");
+    let cost = session.quipu(&["cost", "--by", "agent", "--json"]).json();
+    assert_eq!(cost["total"]["cost"]["is_complete"], json!(false), "{cost}");
+}
+
+#[test]
+fn a_run_under_way_has_a_duration_to_its_last_event_alone() {
+    let session = with_workflow(
+        "name: w\nstates:\n  initial: a\n  a: {type: step, command: 'echo stuck; for i in $(seq 600); do test -e go && break; sleep 0.05; done', on_success: done}\n  done: {type: terminal}\n",
+    );
+    let mut child = session.spawn(&["run", "w.yaml", "--id", "r"]);
+    wait_for(&mut child, "│ stuck");
+    let receipt = session.ok(&["receipt", "r"]);
+    fs::write(session.dir().join("go"), "").unwrap();
+    finish(child, b"");
+    assert!(receipt.contains("\nstatus    running\n"), "{receipt}");
+    let duration = receipt.lines().find(|line| line.starts_with("duration ")).unwrap();
+    assert!(duration.ends_with(" to its last event"), "{receipt}");
+    let ended = session.ok(&["receipt", "r"]);
+    assert!(!ended.contains("to its last event"), "{ended}");
 }

@@ -63,7 +63,14 @@ impl Drawing<'_> {
         fact("status", Some(self.standing.word().to_owned()));
         fact("error", receipt.error.clone().filter(|error| !error.is_empty()));
         fact("started", Some(receipt.started.to_string()));
-        fact("duration", Some(span::duration(receipt.duration_ms)));
+        let duration = span::duration(receipt.duration_ms);
+        fact(
+            "duration",
+            Some(match self.standing {
+                Standing::Running => format!("{duration} to its last event"),
+                _ => duration,
+            }),
+        );
         let undecoded = receipt.undecoded;
         fact("undecoded", (undecoded > 0).then(|| count::of(undecoded, "payload")));
         facts
@@ -97,7 +104,8 @@ impl Drawing<'_> {
             add_bill(&mut grid, about, &receipt.outside);
         }
         let own = receipt.own();
-        add_total(&mut grid, "total", Some(receipt.duration_ms), own.total());
+        let millis = (!matches!(self.standing, Standing::Running)).then_some(receipt.duration_ms);
+        add_total(&mut grid, "total", millis, own.total());
         if receipt.called.is_empty() {
             return grid;
         }
@@ -129,6 +137,7 @@ impl Drawing<'_> {
         let about = About {
             kind: step.kind.clone(),
             engine: step.agent.clone(),
+            model: step.model.clone(),
             status: status_of(step, &self.standing),
             times,
             time: step.duration_ms.map(span::duration),
@@ -187,7 +196,7 @@ fn add_bill(grid: &mut Grid, about: About, bill: &Bill) {
     models.sort_unstable();
     models.dedup();
     let model = match models.as_slice() {
-        [] => None,
+        [] => about.model.clone(),
         [one] => Some((*one).to_owned()),
         several => Some(count::of(several.len() as u64, "model")),
     };
