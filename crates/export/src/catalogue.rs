@@ -7,9 +7,9 @@ use quipu_event::RunId;
 use quipu_view::html::{self, RunCard};
 use quipu_view::markdown::Length;
 use quipu_view::{
-    AtifView, AwfView, ChromeTraceView, FileView, FlowStudioView, HtmlView, KgentOptions,
-    KgentView, MarkdownView, OtlpView, PriceTable, Shelf, SpokenContent, Summary, TranscriptView,
-    WinkView,
+    AWF_TRAIL, AtifView, AwfView, ChromeTraceView, FileView, FlowStudioView, HtmlView,
+    KgentOptions, KgentView, MarkdownView, OtlpView, PriceTable, Shelf, SpokenContent, Summary,
+    TranscriptView, WinkView,
 };
 
 use crate::bundle::Bundled;
@@ -65,6 +65,7 @@ pub const LAYOUTS: &[LayoutEntry] = &[
         name: "awf",
         about: "AWF: its ten types of events, and its audit trail",
         open: |_| Box::new(AwfView::new()),
+        trail: Some(AWF_TRAIL),
         ..PLAIN
     },
     LayoutEntry {
@@ -109,6 +110,7 @@ const PLAIN: LayoutEntry = LayoutEntry {
     hides_secrets: false,
     open: |_| Box::new(TranscriptView::new()),
     index: None,
+    trail: None,
 };
 
 /// A layout that runs can be exported to.
@@ -124,6 +126,8 @@ pub struct LayoutEntry {
     pub(crate) open: fn(&Opening<'_>) -> Box<dyn FileView>,
     /// Makes what stands above all runs, where there is such a thing.
     pub(crate) index: Option<Index>,
+    /// The file that all runs add to, where there is one.
+    pub(crate) trail: Option<&'static str>,
 }
 
 /// Puts what stands above all runs on a shelf.

@@ -15,6 +15,8 @@ use quipu_journal::Layout;
 use quipu_view::Shelf;
 use tempfile::TempDir;
 
+use crate::trail::Trail;
+
 /// How many files are kept open at once.
 const OPEN_FILES: usize = 16;
 /// How much is gathered before it is written.
@@ -83,6 +85,8 @@ pub struct Folder {
     existing: Existing,
     /// The storage whose files are nobody's to replace.
     storage: Option<Layout>,
+    /// The file that others add to as well.
+    trail: Option<Trail>,
     /// Where files wait until all are there; nothing when they are written in place.
     staging: Option<TempDir>,
     open: Vec<(String, BufWriter<File>)>,
@@ -115,6 +119,7 @@ impl Folder {
             out: out.to_owned(),
             existing,
             storage: None,
+            trail: None,
             staging: None,
             open: Vec::new(),
             known: BTreeSet::new(),
@@ -128,6 +133,15 @@ impl Folder {
     #[must_use]
     pub fn apart_from(mut self, storage: &Layout) -> Self {
         self.storage = storage.storage().canonicalize().ok().map(Layout::new);
+        self
+    }
+
+    /// Adds to the file at `path` what it has not yet, instead of refusing or replacing it.
+    ///
+    /// For a folder whose files grow in place.
+    #[must_use]
+    pub fn adding_to(mut self, path: Option<&'static str>) -> Self {
+        self.trail = path.map(Trail::new);
         self
     }
 
@@ -233,7 +247,9 @@ impl Folder {
         let is_new = self.known.insert(path.to_owned());
         let mut options = OpenOptions::new();
         options.mode(0o600).write(true);
-        if !is_new && mode == Mode::Append {
+        if self.trail.as_ref().is_some_and(|trail| trail.is_at(path)) {
+            options.append(true).create(true);
+        } else if !is_new && mode == Mode::Append {
             options.append(true);
         } else if is_new && self.existing == Existing::Refuse {
             options.create_new(true);
@@ -269,7 +285,8 @@ impl Folder {
     }
 
     fn write(&mut self, path: &str, bytes: &[u8], mode: Mode) {
-        if self.failure.is_some() {
+        let trail = self.trail.as_mut().filter(|trail| trail.is_at(path));
+        if self.failure.is_some() || trail.is_some_and(|trail| trail.held(&self.out, bytes)) {
             return;
         }
         let written = self.file(path, mode).map(|file| file.write_all(bytes));

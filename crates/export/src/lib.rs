@@ -65,6 +65,7 @@ mod otlp_push;
 mod parquet;
 mod redact;
 mod run_view;
+mod trail;
 
 pub use bundle::Bundled;
 pub use catalogue::{LAYOUTS, LayoutEntry, Opening};

@@ -50,7 +50,8 @@ impl LiveView {
         existing: Existing,
         redaction: Option<Redaction>,
     ) -> Result<Self, ExportError> {
-        let folder = Folder::in_place(&options.out, existing)?.apart_from(layout);
+        let folder = Folder::in_place(&options.out, existing)?;
+        let folder = folder.apart_from(layout).adding_to(to.trail);
         let family = Family::new(layout, run);
         let (root, runs) = (run.clone(), Vec::new());
         let views = Views { to, existing, root, options, folder, redaction, runs };

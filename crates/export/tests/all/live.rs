@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use quipu_event::payload::Status;
+use quipu_event::{Draft, Timestamp};
 use quipu_export::{Existing, ExportOptions, LAYOUTS, LayoutEntry, LiveView};
 use quipu_testkit::homes::files_below;
 use quipu_testkit::{TestStorage, complete_run, run_completed, run_id, run_started};
@@ -66,12 +67,16 @@ fn a_view_that_cannot_be_written_is_told_and_stops_nobody() {
     assert_eq!(storage.events("r").len(), 2);
 }
 
+/// Begins to write `run` in the layout `to`.
+fn begin(storage: &TestStorage, run: &str, to: &str, out: &Path, existing: Existing) -> LiveView {
+    let to = LayoutEntry::find(to).unwrap();
+    let (layout, run) = (&storage.layout, run_id(run));
+    LiveView::begin(layout, &run, to, ExportOptions::new(out), existing, None).unwrap()
+}
+
 /// Begins to write pages of `run`.
 fn pages(storage: &TestStorage, run: &str, out: &Path) -> LiveView {
-    let html = LayoutEntry::find("html").unwrap();
-    let (layout, run) = (&storage.layout, run_id(run));
-    let options = ExportOptions::new(out);
-    LiveView::begin(layout, &run, html, options, Existing::Refuse, None).unwrap()
+    begin(storage, run, "html", out, Existing::Refuse)
 }
 
 #[test]
@@ -107,4 +112,33 @@ fn a_list_of_other_runs_stays_as_it_is() {
         lists.push(std::fs::read(out.join("index.html")).unwrap());
     }
     assert_eq!(lists[0], lists[1]);
+}
+
+#[test]
+fn a_trail_that_all_runs_share_is_added_to() {
+    let storage = TestStorage::new();
+    let out = storage.dir().join("out");
+    let ended = |run| [run_started(run), run_completed(run, Status::Succeeded)];
+    for run in ["first", "second"] {
+        let view = begin(&storage, run, "awf", &out, Existing::Refuse);
+        storage.record(run, ended(run));
+        view.finish().unwrap();
+        assert!(out.join(format!("storage/transcripts/{run}.jsonl")).exists());
+    }
+    // A run that goes on is written again from its beginning.
+    let view = begin(&storage, "first", "awf", &out, Existing::Replace);
+    let (recorder, _) = storage.reopen("first").unwrap();
+    for draft in ended("first") {
+        let later = Some(Timestamp::from_micros(2_000_000_000_000_000));
+        recorder.record(Draft { timestamp: later, ..draft }).unwrap();
+    }
+    drop(recorder);
+    view.finish().unwrap();
+    let trail = std::fs::read_to_string(out.join("storage/audit.jsonl")).unwrap();
+    let runs = trail.lines().map(|line| {
+        let entry: serde_json::Value = serde_json::from_str(line).unwrap();
+        entry["execution_id"].as_str().unwrap().to_owned()
+    });
+    let expected = ["first", "first", "second", "second", "first", "first"];
+    assert_eq!(runs.collect::<Vec<_>>(), expected);
 }
