@@ -35,10 +35,10 @@ pub(crate) struct Args {
     #[arg(value_name = "RUN")]
     run: String,
     /// What the note is about
-    #[arg(long, value_name = "T")]
+    #[arg(long, value_name = "T", allow_hyphen_values = true)]
     title: String,
     /// What it says [default: standard input, to its end]
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     text: Option<String>,
     #[command(flatten)]
     keeping: Keeping,

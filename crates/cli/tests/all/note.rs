@@ -37,12 +37,14 @@ fn a_finished_run_takes_a_note_at_once() {
         session.quipu_with_input(&["note", "r", "--title", "Why"], b"First line.\nSecond.\n");
     assert_eq!(said.code, Some(0), "{}", said.stderr);
     assert_eq!(said.stdout, format!("noted in run r as event {}\n", before + 1));
-    let said = session.ok(&["note", "r", "--title", " More\n words ", "--text", "x", "--json"]);
+    let said =
+        session.ok(&["note", "r", "--title", " More\n words ", "--text", "- item one", "--json"]);
     let said: Value = serde_json::from_str(&said).unwrap();
     assert_eq!((&said["state"], &said["seq"]), (&json!("recorded"), &json!(before + 2)));
     let notes = notes(&session, "r");
     assert_eq!(notes[0].1["content"], "First line.\nSecond.\n");
     assert_eq!(notes[1].1["title"], "More words");
+    assert_eq!(notes[1].1["content"], "- item one");
     assert!(!session.dir().join("storage/notes").exists());
     session.ok(&["verify", "r"]);
     let listed: Value = serde_json::from_str(&session.ok(&["ls", "--json"])).unwrap();
