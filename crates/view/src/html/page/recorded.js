@@ -20,7 +20,7 @@ function piecesOf(json) {
     const sign = json[at];
     if (sign === '"') at = endOfString(json, at);
     else if (sign === '{' || sign === '[') depth++;
-    else if (depth ? sign === '}' || sign === ']' : false) depth--;
+    else if (depth && (sign === '}' || sign === ']')) depth--;
     else if (!depth && (sign === ',' || sign === '}' || sign === ']')) {
       if (at > from) pieces.push(json.slice(from, at));
       from = at + 1;
