@@ -1,6 +1,7 @@
 //! Numbers that people compare at a glance.
 
 use quipu_event::payload::TokenCounts;
+use quipu_view::price::Amount;
 
 /// Returns a count in at most four significant places: `950`, `12.3k`, `4.56M`.
 pub(crate) fn short(count: u64) -> String {
@@ -45,9 +46,10 @@ pub(crate) fn bytes(count: u64) -> String {
     format!("{count} B")
 }
 
-/// Returns a sum of money in dollars, finer the smaller it is.
+/// Returns a sum of money in dollars, spelled as a receipt spells it.
 pub(crate) fn dollars(cost: f64) -> String {
-    if cost >= 1.0 { format!("${cost:.2}") } else { format!("${cost:.4}") }
+    // What is no sum of money is shown as it was told.
+    Amount::from_dollars(cost).map_or_else(|| format!("${cost}"), Amount::short)
 }
 
 /// Returns every number that was given: `1.2k in, 300 out, 10k cache read`.
@@ -118,5 +120,9 @@ mod tests {
         };
         assert_eq!(tokens(&given), "1.2k in, 0 out, $0.0123");
         assert_eq!(tokens(&TokenCounts::default()), "");
+        let cost = |cost| tokens(&TokenCounts { cost_usd: Some(cost), ..TokenCounts::default() });
+        for (given, expected) in [(1.5, "$1.50"), (0.00002, "$0.000020"), (-1.0, "$-1")] {
+            assert_eq!(cost(given), expected);
+        }
     }
 }

@@ -43,6 +43,27 @@ each[0].check  2.0s  2.5s
 }
 
 #[test]
+fn a_called_run_that_is_missing_is_told() {
+    let session = session(&[]);
+    std::fs::remove_file(session.transcript(OTHER_LINT)).unwrap();
+    let outcome = session.quipu(&["diff", REVIEW_ID, OTHER_ID]);
+    let told = format!("{OTHER_LINT} was called and is not in the storage");
+    assert!(outcome.stderr.contains(&told), "{outcome:?}");
+    let alone = session.quipu(&["diff", REVIEW_ID, OTHER_ID, "--no-children"]);
+    assert_eq!(alone.stderr, "", "nobody asked for it");
+}
+
+#[test]
+fn runs_whose_ids_begin_alike_are_told_apart() {
+    let session = transcripts::session();
+    for id in ["session-long-a", "session-long-b"] {
+        transcripts::put(&session, id, LINT);
+    }
+    let told = session.ok(&["diff", "session-long-a", "session-long-b"]);
+    assert!(told.contains("a  session-long-a ") && told.contains("b  session-long-b "), "{told}");
+}
+
+#[test]
 fn the_place_where_runs_part_comes_first() {
     let session = session(&[
         ("1\\n2\\n3\\n4\\n5\\n6\\n7", "1\\n2\\n3\\n4\\nfive\\n6\\n7"),

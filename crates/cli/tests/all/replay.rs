@@ -15,7 +15,7 @@ use crate::live::terminal;
 use crate::run::with_workflow;
 use crate::session::{QUIPU, Session};
 use crate::transcripts::{
-    AWF_ID, HOSTILE_ID, REVIEW_ID, drives_a_terminal, put, session as transcripts,
+    AWF_ID, HOSTILE_ID, LINT_ID, REVIEW_ID, drives_a_terminal, put, session as transcripts,
 };
 
 /// So long at most until what happens has to be seen.
@@ -186,6 +186,19 @@ fn a_replay_begins_anywhere_with_what_runs_there() {
     let outcome = session.quipu(&["replay", REVIEW_ID, "--from", "14"]);
     assert_eq!(outcome.code, Some(1));
     assert!(outcome.stderr.contains("its last is 13"), "{outcome:?}");
+    let outcome = session.quipu(&["replay", REVIEW_ID, "--from", "0"]);
+    assert_eq!(outcome.code, Some(1));
+    assert!(outcome.stderr.contains("its first is 1"), "{outcome:?}");
+}
+
+#[test]
+fn a_called_run_that_is_missing_is_told() {
+    let session = transcripts();
+    fs::remove_file(session.transcript(LINT_ID)).unwrap();
+    let outcome = session.quipu(&["replay", REVIEW_ID, "--speed", "max"]);
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    let told = format!("{LINT_ID} was called and is not in the storage");
+    assert!(outcome.stderr.contains(&told), "{outcome:?}");
 }
 
 #[test]

@@ -2,7 +2,6 @@
 
 use std::io::{self, Write};
 
-use quipu_event::RunId;
 use quipu_event::payload::TokenCounts;
 use quipu_view::diff::{Change, Comparison, Difference, GroupKey, Item, Report};
 
@@ -55,18 +54,19 @@ impl Drawing<'_> {
             Column::words("STATUS"),
             Column::numbers("TIME"),
         ]);
+        let (a, b) = both_ids(root);
         let mut add =
-            |letter: &str, run: &RunId, name: &Option<String>, status: &Option<String>, ms| {
+            |letter: &str, run: &str, name: &Option<String>, status: &Option<String>, ms| {
                 table.add(vec![
                     Cell::new(letter),
-                    Cell::new(short_id(run)),
+                    Cell::new(run),
                     Cell::maybe(name.clone()),
                     Cell::new(status.as_deref().unwrap_or("not ended")),
                     Cell::new(span::duration(ms)),
                 ]);
             };
-        add("a", &root.runs.0, &root.names.0, &root.statuses.0, root.durations.0);
-        add("b", &root.runs.1, &root.names.1, &root.statuses.1, root.durations.1);
+        add("a", a, &root.names.0, &root.statuses.0, root.durations.0);
+        add("b", b, &root.names.1, &root.statuses.1, root.durations.1);
         table.write(out, self.width())
     }
 
@@ -100,8 +100,8 @@ impl Drawing<'_> {
         }
         if !is_root {
             let at = one_line(&comparison.called_at.join(" → "), usize::MAX);
-            let (bold, a, b) = (style::BOLD, &comparison.runs.0, &comparison.runs.1);
-            writeln!(out, "\n{bold}called at {at}{bold:#}: {} and {}", short_id(a), short_id(b))?;
+            let (bold, (a, b)) = (style::BOLD, both_ids(comparison));
+            writeln!(out, "\n{bold}called at {at}{bold:#}: {a} and {b}")?;
         }
         self.write_differences(out, comparison)?;
         self.write_tools(out, comparison)?;
@@ -189,6 +189,15 @@ impl Drawing<'_> {
 
     fn width(&self) -> usize {
         if self.screen.is_terminal() { self.screen.width() } else { usize::MAX }
+    }
+}
+
+/// Returns as much of both ids as tells them apart.
+fn both_ids(comparison: &Comparison) -> (&str, &str) {
+    let (a, b) = &comparison.runs;
+    match (short_id(a), short_id(b)) {
+        (short_a, short_b) if short_a == short_b => (a.as_str(), b.as_str()),
+        short => short,
     }
 }
 

@@ -15,6 +15,8 @@ pub(super) struct Loader<'a> {
     pub(super) layout: &'a Layout,
     pub(super) damage: DamageCount,
     pub(super) failure: Option<anyhow::Error>,
+    /// Runs that were called and are not in the storage, in the order in which they were asked for.
+    pub(super) missing: Vec<RunId>,
     /// Where the events of a run stand, once one was asked for.
     places: HashMap<RunId, HashMap<u64, u64>>,
 }
@@ -22,7 +24,7 @@ pub(super) struct Loader<'a> {
 impl<'a> Loader<'a> {
     pub(super) fn new(layout: &'a Layout) -> Self {
         let (damage, places) = (DamageCount::default(), HashMap::new());
-        Loader { layout, damage, failure: None, places }
+        Loader { layout, damage, failure: None, missing: Vec::new(), places }
     }
 
     pub(super) fn load(&mut self, run: &RunId) -> anyhow::Result<Option<Outline>> {
@@ -36,9 +38,12 @@ impl<'a> Loader<'a> {
         Ok(builder.finish())
     }
 
-    /// Reads a run if it is in the same storage.
+    /// Reads a run that was called, if it is in the same storage.
     pub(super) fn find(&mut self, run: &RunId) -> Option<Outline> {
         if !self.layout.transcript(run).is_file() {
+            if !self.missing.contains(run) {
+                self.missing.push(run.clone());
+            }
             return None;
         }
         self.load(run).unwrap_or_else(|failure| {

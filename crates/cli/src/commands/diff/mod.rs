@@ -12,6 +12,7 @@ use quipu_view::diff::{
 
 use crate::Context;
 use crate::exit::{Exit, UserError};
+use crate::format::note::note;
 use load::Loader;
 
 /// Show where two runs part
@@ -75,6 +76,9 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<Exit> {
         drawing::Drawing { report: &report, texts, shown, screen: context.screen }
             .write(&mut out)?;
         out.flush()?;
+    }
+    for run in &loader.missing {
+        note(&format!("{run} was called and is not in the storage: what it did is not compared"));
     }
     let is_equal = report.is_equal();
     Ok(match loader.damage.conclude(None) {

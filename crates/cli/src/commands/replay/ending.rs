@@ -16,6 +16,8 @@ use crate::workflow::{Ended, told_end};
 /// What the first and the last line of a run say.
 pub(super) struct Facts {
     pub(super) name: String,
+    /// The number of its first event.
+    pub(super) first_seq: u64,
     /// The number of its last event.
     pub(super) last_seq: u64,
     /// When that was, in microseconds.
@@ -38,6 +40,7 @@ impl Facts {
         let last = listing.last.as_ref();
         Ok(Facts {
             name: name.unwrap_or_default(),
+            first_seq: listing.first.as_ref().map_or(0, |first| first.seq),
             last_seq: last.map_or(0, |last| last.seq),
             last_at: last.map_or(0, |last| last.timestamp.as_micros()),
             state: listing.state,
@@ -57,6 +60,9 @@ pub(super) fn tell(
     // Nobody is there to whom the end could be told, or it was not come to.
     if context.screen.json || tale.watch().is_alone() {
         return Ok(());
+    }
+    for run in tale.missing() {
+        note(&format!("{run} was called and is not in the storage: what it did is not played"));
     }
     if is_left {
         note(&format!("left at {seq} of {last}"));

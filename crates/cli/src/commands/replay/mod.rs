@@ -146,13 +146,14 @@ fn announce(context: &Context, layout: &Layout, run: &RunId, facts: &Facts) {
 }
 
 fn check_from(args: &Args, facts: &Facts) -> Result<(), UserError> {
-    match args.from {
-        Some(from) if from > facts.last_seq && !args.follow => {
-            let message = format!("--from {from}: the run has no such event");
-            Err(UserError::new(message).with_hint(format!("its last is {}", facts.last_seq)))
-        }
-        _ => Ok(()),
-    }
+    let (first, last) = (facts.first_seq, facts.last_seq);
+    let hint = match args.from {
+        Some(from) if from < first => format!("its first is {first}"),
+        Some(from) if from > last && !args.follow => format!("its last is {last}"),
+        _ => return Ok(()),
+    };
+    let message = format!("--from {}: the run has no such event", args.from.unwrap_or_default());
+    Err(UserError::new(message).with_hint(hint))
 }
 
 fn after_help() -> String {

@@ -2,6 +2,7 @@
 //!
 //! There is no index. To go back is to begin anew and to pass over what comes before.
 
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use quipu_event::{Event, RunId};
@@ -79,6 +80,11 @@ impl<'a> Tale<'a> {
     /// Returns where it is.
     pub(super) fn place(&self) -> &Place {
         &self.place
+    }
+
+    /// Returns the runs that were called so far and are not in the storage.
+    pub(super) fn missing(&self) -> &BTreeSet<RunId> {
+        self.voices.missing()
     }
 
     /// Returns when its first event happened, in microseconds.

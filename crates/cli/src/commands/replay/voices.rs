@@ -4,7 +4,7 @@
 //! run. It reads on as it is asked to: a moment is made when its turn has come.
 
 use std::cmp::Reverse;
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use quipu_event::{Event, Kind, RunId, StepPath};
 use quipu_journal::{Layout, ReadError};
@@ -19,6 +19,8 @@ pub(super) struct Voices<'a> {
     is_followed: bool,
     voices: Vec<Voice>,
     known: HashSet<RunId>,
+    /// Runs that were called and are not in the storage.
+    missing: BTreeSet<RunId>,
     damage: DamageCount,
 }
 
@@ -77,7 +79,8 @@ impl<'a> Voices<'a> {
     ) -> Result<Self, ReadError> {
         let damage = DamageCount::default();
         let known = HashSet::from([run.clone()]);
-        let mut voices = Voices { layout, is_followed, voices: Vec::new(), known, damage };
+        let (voices, missing) = (Vec::new(), BTreeSet::new());
+        let mut voices = Voices { layout, is_followed, voices, known, missing, damage };
         let root = voices.voice(run, StepPath::root(), 0, first)?;
         voices.voices.push(root);
         Ok(voices)
@@ -86,6 +89,11 @@ impl<'a> Voices<'a> {
     /// Returns what damage was met so far.
     pub(super) fn damage(&self) -> DamageCount {
         self.damage
+    }
+
+    /// Returns the runs that were called so far and are not in the storage.
+    pub(super) fn missing(&self) -> &BTreeSet<RunId> {
+        &self.missing
     }
 
     /// Returns the next moment, if there is one now.
@@ -125,11 +133,14 @@ impl<'a> Voices<'a> {
         };
         if let Some(child) = &event.child_run_id
             && event.kind == Kind::CallWorkflowStarted
-            && self.layout.transcript(child).is_file()
-            && self.known.insert(child.clone())
         {
-            let voice = self.voice(child, place, depth + 1, at)?;
-            self.voices.push(voice);
+            if !self.layout.transcript(child).is_file() {
+                self.missing.insert(child.clone());
+            } else if self.known.insert(child.clone()) {
+                self.missing.remove(child);
+                let voice = self.voice(child, place, depth + 1, at)?;
+                self.voices.push(voice);
+            }
         }
         let seq = is_root.then_some(event.seq);
         let what = match event.kind {
