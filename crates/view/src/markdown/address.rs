@@ -7,7 +7,7 @@
 
 /// The addresses of a text, looked at once from its beginning to its end.
 pub(crate) struct Addresses<'a> {
-    text: &'a [u8],
+    text: &'a str,
     /// Signs that are hidden where they stand.
     signs: &'static [u8],
     /// Where the word ends that was looked at last.
@@ -18,20 +18,24 @@ pub(crate) struct Addresses<'a> {
 impl<'a> Addresses<'a> {
     /// Begins at the beginning of `text`, in which `signs` are hidden.
     pub(crate) fn of(text: &'a str, signs: &'static [u8]) -> Self {
-        Addresses { text: text.as_bytes(), signs, word_end: 0, has_signs: false }
+        Addresses { text, signs, word_end: 0, has_signs: false }
     }
 
     /// Tells whether there may be one.
     pub(crate) fn are_there(&self) -> bool {
-        let begins = |four: &[u8]| four.starts_with(b"://") || four.eq_ignore_ascii_case(b"www.");
-        self.text.windows(4).any(begins)
+        let bytes = self.text.as_bytes();
+        // What stands in their middle is rarer than letters, and is looked for many bytes at a time.
+        let is_scheme = |at: usize| bytes[at..].starts_with(b"://") && at + 3 < bytes.len();
+        let is_www = |at: usize| at >= 3 && bytes[at - 3..at].eq_ignore_ascii_case(b"www");
+        self.text.match_indices(':').any(|(at, _)| is_scheme(at))
+            || self.text.match_indices('.').any(|(at, _)| is_www(at))
     }
 
     /// Tells whether the sign at `at` makes an address of its word that must not be one.
     ///
     /// Asked for one place after the other.
     pub(crate) fn must_be_broken(&mut self, at: usize) -> bool {
-        let (before, rest) = self.text.split_at(at);
+        let (before, rest) = self.text.as_bytes().split_at(at);
         let begins = match rest.first() {
             Some(b':') => rest.starts_with(b"://"),
             Some(b'.') => before.len() >= 3 && before[at - 3..].eq_ignore_ascii_case(b"www"),
