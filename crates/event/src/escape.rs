@@ -1,22 +1,21 @@
-//! Writes a text as a JSON string, eight bytes at a time.
+//! Writes a text as a JSON string, many bytes at a time.
 //!
 //! Most of a transcript is long text with few characters to escape; looking at one byte after the
 //! other costs more than writing the line to disk does.
 
 mod in_place;
+mod search;
 
 pub(crate) use in_place::string_within;
+pub(crate) use search::find_special;
+use search::{PIECE, is_special, specials, specials_of_rest};
 
 const ONES: u64 = 0x0101_0101_0101_0101;
 const WORD: usize = 8;
-/// Specials that are nearer to each other than this are taken for dense.
-const SPARSE: usize = 16;
 /// So many bytes the escapes of a word may take.
 const ROOM: usize = 6 * WORD;
 /// So many bytes are written between two looks at whether the text has room for them.
 const PAGE: usize = 512;
-/// So many bytes are compared at once.
-const PIECE: usize = 64;
 const HIGHS: u64 = 0x8080_8080_8080_8080;
 
 /// Appends `text` to `out` as a JSON string, with its quotes.
@@ -30,19 +29,64 @@ pub(crate) fn write_string(out: &mut String, text: &str) {
 
 /// Appends `text` to `out` as the inside of a JSON string.
 pub(crate) fn write_string_body(out: &mut String, text: &str) {
-    let mut from = 0;
-    while let Some(special) = find_special(text.as_bytes(), from) {
-        if special - from < SPARSE && text.len() - from > WORD {
-            let end = text.floor_char_boundary(from + PAGE);
-            write_dense(out, &text[from..end]);
-            from = end;
-        } else {
-            out.push_str(&text[from..special]);
-            push_escape(out, text.as_bytes()[special]);
-            from = special + 1;
+    let mut text = text;
+    while let Some(dense) = write_prose(out, text) {
+        let (page, rest) = dense.split_at(dense.floor_char_boundary(PAGE));
+        write_dense(out, page);
+        text = rest;
+    }
+}
+
+/// Appends `text` up to where there begins to be something to escape every few bytes; returns what
+/// is left then.
+fn write_prose<'a>(out: &mut String, text: &'a str) -> Option<&'a str> {
+    let bytes = text.as_bytes();
+    let (pieces, rest) = bytes.as_chunks::<PIECE>();
+    let mut written = 0;
+    for (index, piece) in pieces.iter().enumerate() {
+        let marks = specials(piece);
+        if marks != 0 {
+            if has_many(marks) {
+                return Some(&text[written..]);
+            }
+            written = write_marked(out, text, written, marks, index * PIECE);
         }
     }
-    out.push_str(&text[from..]);
+    let marks = specials_of_rest(bytes, rest);
+    if marks != 0 {
+        written = write_marked(out, text, written, marks, bytes.len() - rest.len());
+    }
+    out.push_str(&text[written..]);
+    None
+}
+
+/// Appends what is not `written` yet up to the last special of the piece that begins `at`; returns up
+/// to where all is written then.
+fn write_marked(
+    out: &mut String,
+    text: &str,
+    mut written: usize,
+    mut marks: u32,
+    at: usize,
+) -> usize {
+    while marks != 0 {
+        let special = at + marks.trailing_zeros() as usize;
+        out.push_str(&text[written..special]);
+        push_escape(out, text.as_bytes()[special]);
+        written = special + 1;
+        marks = without_first(marks);
+    }
+    written
+}
+
+/// Tells whether there are so many specials in a piece that more are to be expected. Two there are
+/// wherever one paragraph follows another.
+fn has_many(marks: u32) -> bool {
+    without_first(without_first(marks)) != 0
+}
+
+fn without_first(marks: u32) -> u32 {
+    marks & marks.wrapping_sub(1)
 }
 
 /// Appends the escape of a special byte.
@@ -70,7 +114,7 @@ fn write_dense(out: &mut String, text: &str) {
             filled = turn_page(out, &mut page, filled);
         }
         let number = u64::from_le_bytes(*word);
-        if specials(number) == 0 {
+        if specials_of_word(number) == 0 {
             page[filled..filled + WORD].copy_from_slice(word);
             filled += WORD;
         } else if has_control_byte(number) {
@@ -130,42 +174,6 @@ fn turn_page(out: &mut String, page: &mut [u8; PAGE], filled: usize) -> usize {
     filled - whole
 }
 
-/// Returns the first place at or after `from` that holds a quote, a backslash or a control byte.
-pub(crate) fn find_special(bytes: &[u8], from: usize) -> Option<usize> {
-    // Without a way out of each piece the machine compares many bytes at once.
-    let has_special =
-        |piece: &[u8; PIECE]| piece.iter().fold(false, |found, byte| found | is_special(*byte));
-    let (pieces, _) = bytes[from..].as_chunks::<PIECE>();
-    let clean = pieces.iter().take_while(|piece| !has_special(piece)).count();
-    find_by_words(bytes, from + clean * PIECE)
-}
-
-/// The same, eight bytes at a time.
-fn find_by_words(bytes: &[u8], from: usize) -> Option<usize> {
-    let (words, rest) = bytes[from..].as_chunks::<WORD>();
-    for (index, word) in words.iter().enumerate() {
-        let marks = specials(u64::from_le_bytes(*word));
-        if marks != 0 {
-            return Some(from + index * WORD + (marks.trailing_zeros() / 8) as usize);
-        }
-    }
-    if rest.is_empty() {
-        return None;
-    }
-    let Some(last) = bytes[from..].last_chunk::<WORD>() else {
-        return rest.iter().position(|byte| is_special(*byte)).map(|found| from + found);
-    };
-    // What the last word repeats of the one before is clean, so that it borrows nothing.
-    let marks = specials(u64::from_le_bytes(*last));
-    let found = (marks.trailing_zeros() / 8) as usize;
-    (marks != 0).then_some(bytes.len() - WORD + found)
-}
-
-/// Tells whether a string must escape `byte`.
-fn is_special(byte: u8) -> bool {
-    (byte < b' ') | (byte == b'"') | (byte == b'\\')
-}
-
 /// Tells whether one of the bytes of `word` is a control byte; it may say so of others too.
 fn has_control_byte(word: u64) -> bool {
     word.wrapping_sub(ONES * 0x20) & !word & HIGHS != 0
@@ -176,7 +184,7 @@ fn has_control_byte(word: u64) -> bool {
 /// A byte that is less than a space, or equal to what it is compared with, borrows from its high
 /// bit when the bound is taken off; bytes that have their high bit themselves are no specials. A
 /// borrow can mark bytes above a true mark, never below one, so the lowest mark is a true one.
-fn specials(word: u64) -> u64 {
+fn specials_of_word(word: u64) -> u64 {
     let below_space = word.wrapping_sub(ONES * 0x20);
     let quote = (word ^ (ONES * b'"' as u64)).wrapping_sub(ONES);
     let backslash = (word ^ (ONES * b'\\' as u64)).wrapping_sub(ONES);

@@ -48,69 +48,8 @@ pub fn encode_line(event: &Event, out: &mut String) {
     out.push_str("}\n");
 }
 
-/// A line with blanks where its number and the present go: all that can be encoded beforehand.
-///
-/// This is the recorder's to use. It saves building an event that nobody has asked to see, and a
-/// line is made in its producer's own thread but for what only the one who writes it knows.
-#[derive(Clone, Debug, Default)]
-pub struct LineForm {
-    /// The line from behind its number on, without what stands in the blanks.
-    text: String,
-    /// Where the present goes: as the time of the event, and as the time of its recording.
-    blanks: [Option<usize>; 2],
-}
-
-impl LineForm {
-    /// Makes this the form of the line that `draft` will be, instead of what it was before.
-    pub fn draw(&mut self, draft: &Draft, run: &RunIdentity) {
-        let text = &mut self.text;
-        text.clear();
-        let raw = draft.raw.as_ref().map_or(0, Raw::room);
-        text.reserve(256 + draft.payload.as_str().len() + raw);
-        self.blanks = [None; 2];
-        write_head(&Head::of_draft(draft, run), text);
-        match draft.timestamp {
-            Some(timestamp) => timestamp.write_to(text),
-            None => self.blanks[0] = Some(text.len()),
-        }
-        write_payload(&draft.payload, draft.source.as_deref(), text);
-        if let Some(origin) = &draft.origin {
-            write_origin(origin, text);
-            if origin.recorded_at.is_none() {
-                // It is the last key, and there are others before it.
-                text.truncate(text.len() - 1);
-                text.push_str(",\"recorded_at\":\"");
-                self.blanks[1] = Some(text.len());
-                text.push_str("\"}");
-            }
-        }
-        if let Some(raw) = &draft.raw {
-            raw.write_field(text);
-        }
-        text.push_str("}\n");
-    }
-
-    /// Appends the line to `out`, filled in: the same that [`Draft::seal`] and [`encode_line`] make.
-    pub fn fill(&self, seq: u64, now: Timestamp, out: &mut String) {
-        out.reserve(96 + self.text.len());
-        write_seq(out, seq);
-        let mut done = 0;
-        for blank in self.blanks.into_iter().flatten() {
-            out.push_str(&self.text[done..blank]);
-            now.write_to(out);
-            done = blank;
-        }
-        out.push_str(&self.text[done..]);
-    }
-
-    /// Returns how much memory it keeps for the next line.
-    pub fn capacity(&self) -> usize {
-        self.text.capacity()
-    }
-}
-
 /// What stands between the number of a line and its time, wherever it is kept.
-struct Head<'a> {
+pub(crate) struct Head<'a> {
     run_id: &'a RunId,
     parent_run_id: Option<&'a RunId>,
     child_run_id: Option<&'a RunId>,
@@ -131,7 +70,7 @@ impl<'a> Head<'a> {
         }
     }
 
-    fn of_draft(draft: &'a Draft, run: &'a RunIdentity) -> Self {
+    pub(crate) fn of_draft(draft: &'a Draft, run: &'a RunIdentity) -> Self {
         Head {
             run_id: &run.run_id,
             parent_run_id: run.parent_run_id.as_ref(),
@@ -149,7 +88,7 @@ fn write_seq(out: &mut String, seq: u64) {
 }
 
 /// Appends what follows the number, up to where the time goes.
-fn write_head(head: &Head<'_>, out: &mut String) {
+pub(crate) fn write_head(head: &Head<'_>, out: &mut String) {
     id_field(out, ",\"run_id\":\"", Some(head.run_id));
     id_field(out, ",\"parent_run_id\":\"", head.parent_run_id);
     id_field(out, ",\"child_run_id\":\"", head.child_run_id);
@@ -167,7 +106,7 @@ fn write_head(head: &Head<'_>, out: &mut String) {
 }
 
 /// Appends what follows the time.
-fn write_payload(payload: &Json, source: Option<&str>, out: &mut String) {
+pub(crate) fn write_payload(payload: &Json, source: Option<&str>, out: &mut String) {
     out.push_str("\",\"payload\":");
     out.push_str(payload.as_str());
     if let Some(source) = source {
@@ -176,7 +115,7 @@ fn write_payload(payload: &Json, source: Option<&str>, out: &mut String) {
     }
 }
 
-fn write_origin(origin: &Origin, out: &mut String) {
+pub(crate) fn write_origin(origin: &Origin, out: &mut String) {
     out.push_str(",\"origin\":");
     // Strings and numbers only: neither nests nor fails.
     let _ = write_value(out, origin);

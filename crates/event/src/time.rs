@@ -4,6 +4,8 @@
 
 mod civil;
 
+pub(crate) use civil::SPELLED;
+
 use std::fmt;
 
 use jiff::fmt::temporal::{DateTimeParser, DateTimePrinter};
@@ -56,10 +58,17 @@ impl Timestamp {
             .map_err(|_| TimestampError { text: text.chars().take(80).collect() })
     }
 
+    /// Returns the timestamp as it stands in a line, if it is one of whole microseconds in a year
+    /// of four digits.
+    pub(crate) fn spelled(self) -> Option<[u8; SPELLED]> {
+        if self.0.subsec_nanosecond() % 1000 == 0 { civil::spell(self.as_micros()) } else { None }
+    }
+
     /// Appends the timestamp to `out` as it stands in a line.
     pub fn write_to(self, out: &mut String) {
-        if self.0.subsec_nanosecond() % 1000 == 0 && civil::write(out, self.as_micros()) {
-            return;
+        let spelled = self.spelled();
+        if let Some(text) = spelled.as_ref().and_then(|text| str::from_utf8(text).ok()) {
+            return out.push_str(text);
         }
         let printer = if self.0.as_nanosecond() % 1000 == 0 { &MICROS } else { &NANOS };
         // Writing to a `String` has no way to fail.

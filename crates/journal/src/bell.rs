@@ -3,7 +3,7 @@
 //! A condition variable would have each of the woken take its lock in turn before it may go on; here
 //! nobody holds anything.
 
-use crate::sync::{AtomicUsize, Ordering, Wake};
+use crate::sync::{AtomicUsize, Ordering, Wake, fence};
 
 /// What sleepers listen to.
 pub(crate) struct Bell {
@@ -21,10 +21,11 @@ impl Bell {
     /// Sleeps until `is_over`. Whoever makes it so rings afterwards.
     ///
     /// A sleeper is counted before its last look at what it waits for, and whoever rings has made the
-    /// change before it counts sleepers: one of the two sees the other. A ring between the look and
+    /// change before it counts sleepers, with a fence between: one of the two sees the other. A ring between the look and
     /// the sleep is heard, because the bell no longer stands as it stood before the look.
-    pub(crate) fn sleep_until(&self, is_over: impl Fn() -> bool) {
+    pub(crate) fn sleep_until(&self, mut is_over: impl FnMut() -> bool) {
         self.sleepers.fetch_add(1, Ordering::SeqCst);
+        fence(Ordering::SeqCst);
         loop {
             let heard = self.rung.read();
             if is_over() {

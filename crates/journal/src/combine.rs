@@ -1,31 +1,66 @@
 //! Many producers, one at the door: whoever holds it also carries what the others brought.
 //!
-//! A producer that finds the door free goes through. One that finds it taken leaves its job in
-//! the queue, and whoever comes through next carries the whole queue in one go. Each producer
+//! A producer that finds the door free goes through. One that finds it taken adds its job to the load
+//! that stands there, and whoever comes through next carries the whole load in one go. Each producer
 //! returns only when its own job is done. Knows nothing of files; see [`crate::recorder`].
+//!
+//! What two cores write in turns costs more than anything else here: every line of memory that has to
+//! follow from one to the other takes as long as a good part of a write. So a job is numbered and put
+//! with the others where it waits, and nothing but one number comes back.
+
+use std::ops::{Deref, DerefMut};
 
 use crate::bell::Bell;
 use crate::sync::{
-    Arc, AtomicBool, AtomicUsize, Mutex, MutexGuard, Ordering, Patience, me, spin_loop, yield_now,
+    AtomicBool, AtomicU64, AtomicUsize, Mutex, MutexGuard, Ordering, Patience, TryLockError, fence,
+    me, spin_loop, yield_now,
 };
 
 /// How often the door must be passed alone before one believes to be alone.
 const OFTEN: usize = 32;
 
+/// Jobs that are carried through the door together.
+pub(crate) trait Load {
+    /// What a producer brings.
+    type Job;
+
+    /// Adds a job behind those that are there; `number` is one more than that of the last.
+    fn add(&mut self, number: u64, job: &mut Self::Job);
+
+    /// Tells whether `job` is small enough to stand here, and there is room for it.
+    fn has_room_for(&self, job: &Self::Job) -> bool;
+
+    /// Returns how many jobs there are.
+    fn count(&self) -> usize;
+}
+
 /// What the door leads to.
 pub(crate) trait Sink {
-    /// What a producer brings. An empty one stands in its place while it is on its way.
-    type Job: Default;
-    /// What it takes home.
+    /// What is carried there.
+    type Load: Load;
+    /// What a producer takes home.
     type Outcome;
 
-    /// Does all `jobs` in their order and tells `done` the outcome of each, in the same order.
-    fn process<'a>(
-        &mut self,
-        jobs: impl Iterator<Item = &'a Self::Job>,
-        done: impl FnMut(Self::Outcome),
-    ) where
-        Self::Job: 'a;
+    /// Makes a load with nothing in it.
+    fn empty_load(&self) -> Self::Load;
+
+    /// Returns the number of the next job.
+    fn next_number(&self) -> u64;
+
+    /// Does all jobs of `load`, in their order, and takes them out.
+    fn carry(&mut self, load: &mut Self::Load);
+
+    /// Does one job.
+    fn carry_alone(&mut self, number: u64, job: &mut <Self::Load as Load>::Job);
+
+    /// Tells whether all jobs so far were done and the next will be.
+    fn is_sound(&self) -> bool;
+
+    /// Returns the outcome of a job that was done.
+    fn done(number: u64) -> Self::Outcome;
+
+    /// Returns what became of a job, after something went wrong with this or another.
+    fn outcome(&mut self, number: u64) -> Self::Outcome;
 }
 
 /// The door.
@@ -41,11 +76,18 @@ pub(crate) struct Combiner<S: Sink> {
 /// What changes with every job.
 #[repr(align(128))]
 struct Entrance<S: Sink> {
-    /// Whether somebody is at the door.
-    led: AtomicBool,
+    queue: Mutex<Queue<S::Load>>,
     /// How many jobs are in the queue, readable without its lock.
     queued: AtomicUsize,
-    queue: Mutex<Vec<Waiting<S>>>,
+    /// Every job up to this number that was in the queue has its outcome.
+    settled: AtomicU64,
+}
+
+/// What waits at the door.
+struct Queue<L> {
+    /// The number of the next job.
+    next: u64,
+    load: L,
 }
 
 /// What stays the same for a while.
@@ -55,6 +97,8 @@ struct Habit {
     company: AtomicUsize,
     /// Who went through last.
     leader: AtomicUsize,
+    /// Whether an outcome has to be asked for.
+    is_troubled: AtomicBool,
     /// All sleep in the same place, so that one call wakes all whose jobs are done.
     bell: Bell,
     patience: Patience,
@@ -63,95 +107,87 @@ struct Habit {
 /// What is for the one at the door.
 #[repr(align(128))]
 struct Behind<S: Sink> {
-    sink: Mutex<S>,
-    hands: Mutex<Hands<S>>,
+    room: Mutex<Room<S>>,
     /// How often in a row somebody came alone.
     alone: AtomicUsize,
 }
 
-/// Kept from one time to the next, so that carrying asks for no memory.
-struct Hands<S: Sink> {
-    others: Vec<Waiting<S>>,
-    outcomes: Vec<S::Outcome>,
+/// What is behind the door. Who has locked it is at the door.
+struct Room<S: Sink> {
+    sink: S,
+    /// Stands in for the load that was carried last, so that carrying asks for no memory.
+    spare: S::Load,
 }
 
-struct Waiting<S: Sink> {
-    job: S::Job,
-    slot: Arc<Slot<S>>,
-}
-
-/// Where a producer waits. One thread uses one at a time, for one job after the other.
-pub(crate) struct Place<S: Sink>(Arc<Slot<S>>);
-
-struct Slot<S: Sink> {
-    is_done: AtomicBool,
-    /// The outcome, and the job it is of.
-    done: Mutex<Option<(S::Outcome, S::Job)>>,
-}
-
-impl<S: Sink> Default for Place<S> {
-    fn default() -> Self {
-        Place(Arc::new(Slot { is_done: AtomicBool::new(false), done: Mutex::new(None) }))
-    }
-}
+type JobOf<S> = <<S as Sink>::Load as Load>::Job;
 
 impl<S: Sink> Combiner<S> {
     pub(crate) fn new(sink: S, patience: Patience) -> Self {
+        let queue = Queue { next: sink.next_number(), load: sink.empty_load() };
+        let spare = sink.empty_load();
         Combiner {
             entrance: Entrance {
-                led: AtomicBool::new(false),
+                queue: Mutex::new(queue),
                 queued: AtomicUsize::new(0),
-                queue: Mutex::new(Vec::new()),
+                settled: AtomicU64::new(0),
             },
             habit: Habit {
                 company: AtomicUsize::new(1),
                 leader: AtomicUsize::new(0),
+                is_troubled: AtomicBool::new(false),
                 bell: Bell::new(),
                 patience,
             },
-            behind: Behind {
-                sink: Mutex::new(sink),
-                hands: Mutex::new(Hands { others: Vec::new(), outcomes: Vec::new() }),
-                alone: AtomicUsize::new(0),
-            },
+            behind: Behind { room: Mutex::new(Room { sink, spare }), alone: AtomicUsize::new(0) },
         }
     }
 
-    /// Brings `job` through the door and returns what came of it. `place` is the caller's own.
-    pub(crate) fn submit(&self, place: &Place<S>, job: &mut S::Job) -> S::Outcome {
-        if !self.leaves_it_to_another() && self.take_door() {
-            let own = self.lead(Some(job));
-            return own.expect("a sink tells the outcome of every job");
+    /// Brings `job` through the door and returns what came of it.
+    pub(crate) fn submit(&self, job: &mut JobOf<S>) -> S::Outcome {
+        let number = self.bring(job);
+        if self.habit.is_troubled.load(Ordering::Acquire) {
+            self.sink().outcome(number)
+        } else {
+            S::done(number)
         }
-        let slot = &place.0;
-        let waiting = Waiting { job: std::mem::take(job), slot: Arc::clone(slot) };
-        let mut queue = lock(&self.entrance.queue);
-        queue.push(waiting);
-        self.entrance.queued.store(queue.len(), Ordering::SeqCst);
-        drop(queue);
-        self.wait(slot);
-        slot.is_done.store(false, Ordering::Relaxed);
-        let (outcome, back) = lock(&slot.done).take().expect("what is done has an outcome");
-        *job = back;
-        outcome
     }
 
     /// Waits for the sink and holds it, for those who come with something other than a job.
-    pub(crate) fn sink(&self) -> MutexGuard<'_, S> {
-        lock(&self.behind.sink)
+    pub(crate) fn sink(&self) -> Visit<'_, S> {
+        Visit { door: self, room: Some(lock(&self.behind.room)) }
+    }
+
+    /// Returns when `job` has its outcome, and its number.
+    fn bring(&self, job: &mut JobOf<S>) -> u64 {
+        if !self.leaves_it_to_another()
+            && let Some(room) = self.enter()
+        {
+            return self.lead(room, job);
+        }
+        let mut queue = lock(&self.entrance.queue);
+        if !queue.load.has_room_for(job) {
+            drop(queue);
+            return self.lead(self.wait_for_door(), job);
+        }
+        let number = queue.take_number();
+        queue.load.add(number, job);
+        self.entrance.queued.store(queue.load.count(), Ordering::Relaxed);
+        drop(queue);
+        self.wait(number);
+        number
     }
 
     /// Goes to the door if nobody is there.
-    ///
-    /// The look is as strong as the swap: a sleeper's last one must not be older than its
-    /// declaration that it sleeps.
-    fn take_door(&self) -> bool {
-        let led = &self.entrance.led;
-        let taken = !led.load(Ordering::SeqCst) && !led.swap(true, Ordering::SeqCst);
-        if taken && self.habit.leader.load(Ordering::Relaxed) != me() {
+    fn enter(&self) -> Option<MutexGuard<'_, Room<S>>> {
+        let room = match self.behind.room.try_lock() {
+            Ok(room) => room,
+            Err(TryLockError::Poisoned(broken)) => broken.into_inner(),
+            Err(TryLockError::WouldBlock) => return None,
+        };
+        if self.habit.leader.load(Ordering::Relaxed) != me() {
             self.habit.leader.store(me(), Ordering::Relaxed);
         }
-        taken
+        Some(room)
     }
 
     /// Tells whether one of several should rather let the last leader lead again.
@@ -162,33 +198,73 @@ impl<S: Sink> Combiner<S> {
         company.load(Ordering::Relaxed) > 1 && leader.load(Ordering::Relaxed) != me()
     }
 
-    /// Carries one's own job, if it is not in the queue, and what others have brought; then frees
-    /// the door and wakes who has to know. Returns what came of one's own.
-    ///
-    /// Whoever waits and is awake looks at its job and at the door by itself.
-    fn lead(&self, own: Option<&S::Job>) -> Option<S::Outcome> {
-        let mut outcome = None;
-        let has_company = self.gather(usize::from(own.is_some()));
-        if has_company {
-            outcome = self.carry_all(own);
-        } else if let Some(own) = own {
-            self.sink().process(std::iter::once(own), |done| outcome = Some(done));
+    /// Carries one's own job and what others have brought. Returns the number of one's own.
+    fn lead(&self, mut room: MutexGuard<'_, Room<S>>, job: &mut JobOf<S>) -> u64 {
+        self.gather(1);
+        let Room { sink, spare } = &mut *room;
+        let mut queue = lock(&self.entrance.queue);
+        let number = queue.take_number();
+        let has_company = queue.load.count() > 0;
+        let goes_along = has_company && queue.load.has_room_for(job);
+        if goes_along {
+            queue.load.add(number, job);
         }
-        let Entrance { led, queued, .. } = &self.entrance;
-        led.store(false, Ordering::SeqCst);
         if has_company {
-            self.habit.bell.ring_for_all();
-        } else if queued.load(Ordering::SeqCst) > 0 {
-            self.habit.bell.ring_for_one();
+            self.take_load(&mut queue, spare);
         }
-        outcome
+        drop(queue);
+        if has_company {
+            sink.carry(spare);
+        }
+        if !goes_along {
+            sink.carry_alone(number, job);
+        }
+        self.leave(room, has_company.then_some(number));
+        number
     }
 
-    /// Waits a moment for as many as usual; tells whether anybody is in the queue.
-    fn gather(&self, own: usize) -> bool {
+    /// Carries what others have brought.
+    fn lead_others(&self, mut room: MutexGuard<'_, Room<S>>) {
+        self.gather(0);
+        let Room { sink, spare } = &mut *room;
+        let mut queue = lock(&self.entrance.queue);
+        let last = queue.next - 1;
+        self.take_load(&mut queue, spare);
+        drop(queue);
+        sink.carry(spare);
+        self.leave(room, Some(last));
+    }
+
+    fn take_load(&self, queue: &mut Queue<S::Load>, spare: &mut S::Load) {
+        std::mem::swap(&mut queue.load, spare);
+        self.entrance.queued.store(0, Ordering::Relaxed);
+    }
+
+    /// Tells those who wait up to where jobs are `settled`, frees the door and wakes who has to know.
+    ///
+    /// Whoever waits and is awake looks at its job and at the door by itself.
+    fn leave(&self, room: MutexGuard<'_, Room<S>>, settled: Option<u64>) {
+        if !room.sink.is_sound() {
+            self.habit.is_troubled.store(true, Ordering::Release);
+        }
+        if let Some(settled) = settled {
+            self.entrance.settled.store(settled, Ordering::Release);
+        }
+        drop(room);
+        // Who goes to sleep says so before its last look at its job and at the door.
+        fence(Ordering::SeqCst);
+        if settled.is_some() {
+            self.habit.bell.ring_for_all();
+        } else {
+            self.habit.bell.ring_for_one();
+        }
+    }
+
+    /// Waits a moment for as many as usual.
+    fn gather(&self, own: usize) {
         let Patience { for_company, before_yield, .. } = self.habit.patience;
         let expected = self.habit.company.load(Ordering::Relaxed);
-        let mut queued = self.entrance.queued.load(Ordering::SeqCst);
+        let mut queued = self.entrance.queued.load(Ordering::Relaxed);
         for look in 0..for_company {
             if queued + own >= expected {
                 break;
@@ -198,10 +274,11 @@ impl<S: Sink> Combiner<S> {
             } else {
                 yield_now()
             }
-            queued = self.entrance.queued.load(Ordering::SeqCst);
+            queued = self.entrance.queued.load(Ordering::Relaxed);
         }
-        self.learn(expected, queued + own);
-        queued > 0
+        // Who had to wait before it could lead was not alone.
+        let came = if own == 0 { queued.max(2) } else { queued + own };
+        self.learn(expected, came);
     }
 
     /// Learns how many come together, and forgets it only when it is often otherwise.
@@ -218,48 +295,88 @@ impl<S: Sink> Combiner<S> {
         }
     }
 
-    /// Does one's own job, if it is not in the queue, and all that are.
-    ///
-    /// Each of the others gets its job back with the outcome: memory stays with the thread that
-    /// asked for it.
-    fn carry_all(&self, own: Option<&S::Job>) -> Option<S::Outcome> {
-        let mut hands = lock(&self.behind.hands);
-        let Hands { others, outcomes } = &mut *hands;
-        let mut queue = lock(&self.entrance.queue);
-        std::mem::swap(&mut *queue, others);
-        self.entrance.queued.store(0, Ordering::SeqCst);
-        drop(queue);
-        let jobs = own.into_iter().chain(others.iter().map(|waiting| &waiting.job));
-        self.sink().process(jobs, |outcome| outcomes.push(outcome));
-        let mut outcomes = outcomes.drain(..);
-        let outcome = own.and_then(|_| outcomes.next());
-        for (Waiting { job, slot }, outcome) in others.drain(..).zip(outcomes) {
-            *lock(&slot.done) = Some((outcome, job));
-            slot.is_done.store(true, Ordering::SeqCst);
+    /// Waits until job `number` is settled, and carries the load whenever the door is free.
+    fn wait(&self, number: u64) {
+        let Patience { for_leader, before_yield, before_sleep, .. } = self.habit.patience;
+        let is_settled = || self.entrance.settled.load(Ordering::Acquire) >= number;
+        let mut look = 0;
+        while !is_settled() {
+            let patient = look < for_leader && self.leaves_it_to_another();
+            let mut entered = if patient { None } else { self.enter() };
+            look += 1;
+            if entered.is_none() && look >= before_sleep {
+                self.habit.bell.sleep_until(|| {
+                    is_settled() || {
+                        entered = self.enter();
+                        entered.is_some()
+                    }
+                });
+            }
+            match entered {
+                // Between the look at the job and the one at the door another leader may have been there.
+                Some(room) if is_settled() => self.leave(room, None),
+                Some(room) => self.lead_others(room),
+                None if look < before_yield => spin_loop(),
+                None if look < before_sleep => yield_now(),
+                None => {}
+            }
         }
-        outcome
     }
 
-    /// Waits until the job in `slot` is done, and carries the queue whenever the door is free.
-    fn wait(&self, slot: &Slot<S>) {
-        let Patience { for_leader, before_yield, before_sleep, .. } = self.habit.patience;
-        let mut look = 0;
-        while !slot.is_done.load(Ordering::SeqCst) {
-            let patient = look < for_leader && self.leaves_it_to_another();
-            if !patient && self.take_door() {
-                self.lead(None);
-                continue;
+    /// Waits until nobody is at the door, and goes there.
+    fn wait_for_door(&self) -> MutexGuard<'_, Room<S>> {
+        let mut entered = None;
+        for _ in 0..self.habit.patience.before_sleep {
+            entered = self.enter();
+            if entered.is_some() {
+                break;
             }
-            look += 1;
-            if look < before_yield {
-                spin_loop();
-            } else if look < before_sleep {
-                yield_now();
-            } else {
-                let is_led = || self.entrance.led.load(Ordering::SeqCst);
-                let is_done = || slot.is_done.load(Ordering::SeqCst);
-                self.habit.bell.sleep_until(|| is_done() || !is_led());
+            yield_now();
+        }
+        loop {
+            if let Some(room) = entered {
+                return room;
             }
+            self.habit.bell.sleep_until(|| {
+                entered = self.enter();
+                entered.is_some()
+            });
+        }
+    }
+}
+
+impl<L> Queue<L> {
+    fn take_number(&mut self) -> u64 {
+        self.next += 1;
+        self.next - 1
+    }
+}
+
+/// Somebody at the door who brings no job.
+pub(crate) struct Visit<'a, S: Sink> {
+    door: &'a Combiner<S>,
+    /// There until the visit ends.
+    room: Option<MutexGuard<'a, Room<S>>>,
+}
+
+impl<S: Sink> Deref for Visit<'_, S> {
+    type Target = S;
+
+    fn deref(&self) -> &S {
+        &self.room.as_ref().expect("the visit has not ended").sink
+    }
+}
+
+impl<S: Sink> DerefMut for Visit<'_, S> {
+    fn deref_mut(&mut self) -> &mut S {
+        &mut self.room.as_mut().expect("the visit has not ended").sink
+    }
+}
+
+impl<S: Sink> Drop for Visit<'_, S> {
+    fn drop(&mut self) {
+        if let Some(room) = self.room.take() {
+            self.door.leave(room, None);
         }
     }
 }

@@ -10,8 +10,8 @@
 //! # How a line is recorded
 //!
 //! ```text
-//! producers ── Draft ──▶ [ mask ] ──▶ one door ──▶ number, date, encode ──▶ write(2) ──▶ publish
-//!                                     (whoever holds it carries the jobs of those who wait)
+//! producers ── Draft ──▶ [ mask ] ──▶ encode ──▶ one door: number, date ──▶ write(2) ──▶ publish
+//!                                                (whoever holds it carries the lines of those who wait)
 //! ```
 //!
 //! One door covers number, time, write and publish, so the order of lines, of numbers and of
@@ -129,6 +129,7 @@
 #![warn(missing_docs)]
 
 mod append;
+mod batch;
 mod bell;
 mod clock;
 mod combine;

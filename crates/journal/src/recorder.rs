@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use quipu_event::{Draft, LineForm, Raw, RunId, RunIdentity, Timestamp};
 
 use crate::clock::{Clock, SystemClock};
-use crate::combine::{Combiner, Place};
+use crate::combine::Combiner;
 use crate::durability::{Durability, Syncer};
 use crate::error::{OpenError, RecordError};
 use crate::fanout::{DEFAULT_BUFFER, SubscriberStats, Subscription};
@@ -24,8 +24,11 @@ use crate::mask::{Mask, apply};
 use crate::open::must_be_a_file;
 use crate::recovery::{self, Recovery, Remains};
 use crate::replay::Replay;
-use crate::sink::{BUFFER_KEPT, DiskSink, Position};
+use crate::sink::{DiskSink, Position};
 use crate::sync::Patience;
+
+/// A form that one giant line has blown up beyond this is not kept.
+const FORM_KEPT: usize = 4 * 1024 * 1024;
 
 /// How a recorder goes about its work.
 #[derive(Clone)]
@@ -289,10 +292,13 @@ impl Recorder {
         if draft.payload.nests_too_deep() || raw.is_some_and(Raw::nests_too_deep) {
             return Err(RecordError::TooDeep);
         }
-        let Desk { mut form, place } = Desk::take();
+        // A thread that is about to end has none, and keeps none.
+        let mut form = FORM.try_with(Cell::take).unwrap_or_default();
         form.draw(&draft, &self.shared.run);
-        let outcome = self.shared.door.submit(&place, &mut form);
-        Desk { form, place }.leave();
+        let outcome = self.shared.door.submit(&mut form);
+        if form.capacity() <= FORM_KEPT {
+            let _ = FORM.try_with(|kept| kept.set(form));
+        }
         outcome
     }
 
@@ -351,29 +357,9 @@ impl Recorder {
     }
 }
 
-/// What a thread needs to record, kept from one line to the next.
-#[derive(Default)]
-struct Desk {
-    form: LineForm,
-    place: Place<DiskSink>,
-}
-
 thread_local! {
-    static DESK: Cell<Option<Desk>> = const { Cell::new(None) };
-}
-
-impl Desk {
-    /// Takes the thread's desk, or a new one if there is none, or none any more.
-    fn take() -> Self {
-        DESK.try_with(Cell::take).ok().flatten().unwrap_or_default()
-    }
-
-    fn leave(self) {
-        if self.form.capacity() <= BUFFER_KEPT {
-            // A thread that is about to end keeps nothing.
-            let _ = DESK.try_with(|desk| desk.set(Some(self)));
-        }
-    }
+    /// What a thread makes its lines in, one after the other.
+    static FORM: Cell<LineForm> = const { Cell::new(LineForm::new()) };
 }
 
 impl Drop for Shared {

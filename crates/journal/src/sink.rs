@@ -1,6 +1,6 @@
-//! What happens behind the one door: number, date, write, publish.
+//! What happens behind the one door: write and publish.
 //!
-//! Lines come here encoded but for their number and time; see [`crate::recorder`].
+//! Lines come here as they are to stand in the file; see [`crate::batch`] for those of many producers.
 
 use std::io;
 use std::path::PathBuf;
@@ -9,6 +9,7 @@ use std::sync::Arc;
 use quipu_event::{LineForm, Timestamp};
 
 use crate::append::{Append, append_all};
+use crate::batch::Batch;
 use crate::clock::Clock;
 use crate::combine::Sink;
 use crate::durability::{Durability, Syncer};
@@ -16,11 +17,6 @@ use crate::error::RecordError;
 use crate::fanout::Fanout;
 use crate::page::LinePlace;
 use crate::recorder::Stats;
-
-/// Lines are gathered up to this many bytes before they are written together.
-const BATCH_BYTES: usize = 1024 * 1024;
-/// A buffer that one giant line has blown up beyond this is not kept.
-pub(crate) const BUFFER_KEPT: usize = 4 * 1024 * 1024;
 
 /// The file, the count and the subscribers of one run.
 pub(crate) struct DiskSink {
@@ -34,9 +30,8 @@ pub(crate) struct DiskSink {
     durability: Durability,
     syncer: Option<Syncer>,
     poisoned: Option<String>,
-    buffer: String,
-    /// Where each line in the buffer ends.
-    ends: Vec<usize>,
+    /// What went wrong, until its producer has asked.
+    failure: Option<RecordError>,
     pub(crate) fanout: Fanout,
 }
 
@@ -68,8 +63,7 @@ impl DiskSink {
             durability,
             syncer,
             poisoned: None,
-            buffer: String::new(),
-            ends: Vec::new(),
+            failure: None,
             fanout: Fanout::default(),
         }
     }
@@ -114,35 +108,21 @@ impl DiskSink {
         RecordError::Write { path: self.path.clone(), source }
     }
 
-    /// Returns why nothing can be recorded, if nothing can.
-    fn refusal(&self) -> Option<RecordError> {
-        if let Some(reason) = &self.poisoned {
-            let (path, reason) = (self.path.clone(), reason.clone());
-            return Some(RecordError::Poisoned { path, reason });
-        }
-        self.file.is_none().then(|| self.closed())
-    }
-
-    /// Numbers and dates as many lines as fit into one write. What is written together has one time.
-    fn fill_in<'a>(&mut self, forms: &mut impl Iterator<Item = &'a LineForm>) {
-        self.buffer.clear();
-        self.ends.clear();
-        let (mut seq, now) = (self.last_seq, self.clock.now());
-        while self.buffer.len() < BATCH_BYTES
-            && let Some(form) = forms.next()
-        {
-            seq += 1;
-            form.fill(seq, now, &mut self.buffer);
-            self.ends.push(self.buffer.len());
+    /// Says why nothing can be recorded any more.
+    fn refusal(&self) -> RecordError {
+        let path = self.path.clone();
+        match &self.poisoned {
+            Some(reason) => RecordError::Poisoned { path, reason: reason.clone() },
+            None => RecordError::Closed { path },
         }
     }
 
-    /// Writes what is filled in and syncs it if every line is to be synced.
+    /// Writes whole lines and syncs them if every line is to be synced.
     ///
     /// Returns how many bytes count as recorded and, if that is not all of them, why.
-    fn write(&mut self) -> (usize, Option<RecordError>) {
+    fn write(&mut self, lines: &[u8]) -> (usize, Option<RecordError>) {
         let Some(file) = &mut self.file else { return (0, None) };
-        let (written, failure) = append_all(file.as_mut(), self.buffer.as_bytes());
+        let (written, failure) = append_all(file.as_mut(), lines);
         self.bytes += written as u64;
         if let Some(failure) = failure {
             // Whole lines before the failure count only if they reach the disk as promised.
@@ -161,63 +141,72 @@ impl DiskSink {
         (written, None)
     }
 
-    /// Publishes what was recorded, then tells each producer what became of its line.
-    fn settle(
-        &mut self,
-        recorded: usize,
-        mut failure: Option<RecordError>,
-        done: &mut impl FnMut(Result<u64, RecordError>),
-    ) {
-        let whole = self.ends.iter().take_while(|end| **end <= recorded).count();
-        let before = self.last_seq;
+    /// Writes lines that are numbered as they are to stand, and publishes what was recorded of them.
+    fn record(&mut self, lines: &[u8], ends: &[usize]) {
+        if !self.is_sound() {
+            return;
+        }
+        let (recorded, failure) = self.write(lines);
+        let whole = ends.iter().take_while(|end| **end <= recorded).count();
+        self.publish(&ends[..whole]);
         self.last_seq += whole as u64;
-        let mut offset = self.end;
         self.end += recorded as u64;
-        if !self.fanout.is_idle() {
-            let mut start = 0;
-            for (end, seq) in self.ends[..whole].iter().zip(before + 1..) {
-                let len = (end - start) as u64;
-                self.fanout.publish(LinePlace { seq, offset, len });
-                (start, offset) = (*end, offset + len);
-            }
-        }
-        for seq in before + 1..=self.last_seq {
-            done(Ok(seq));
-        }
-        for _ in whole..self.ends.len() {
-            let refusal = failure.take().or_else(|| self.refusal());
-            done(Err(refusal.unwrap_or_else(|| self.closed())));
-        }
-        if self.buffer.capacity() > BUFFER_KEPT {
-            self.buffer = String::new();
-        }
+        self.failure = failure;
     }
 
-    fn closed(&self) -> RecordError {
-        RecordError::Closed { path: self.path.clone() }
+    /// Tells subscribers where the lines stand that end at `ends`.
+    fn publish(&mut self, ends: &[usize]) {
+        if self.fanout.is_idle() {
+            return;
+        }
+        let mut start = 0;
+        for (end, seq) in ends.iter().zip(self.last_seq + 1..) {
+            let (offset, len) = (self.end + start as u64, (end - start) as u64);
+            self.fanout.publish(LinePlace { seq, offset, len });
+            start = *end;
+        }
     }
 }
 
 impl Sink for DiskSink {
-    type Job = LineForm;
+    type Load = Batch;
     type Outcome = Result<u64, RecordError>;
 
-    fn process<'a>(
-        &mut self,
-        forms: impl Iterator<Item = &'a LineForm>,
-        mut done: impl FnMut(Result<u64, RecordError>),
-    ) {
-        let mut forms = forms.peekable();
-        while forms.peek().is_some() {
-            if let Some(refusal) = self.refusal() {
-                done(Err(refusal));
-                forms.next();
-                continue;
-            }
-            self.fill_in(&mut forms);
-            let (recorded, failure) = self.write();
-            self.settle(recorded, failure, &mut done);
+    fn empty_load(&self) -> Batch {
+        Batch::new(Arc::clone(&self.clock))
+    }
+
+    fn next_number(&self) -> u64 {
+        self.last_seq + 1
+    }
+
+    fn carry(&mut self, batch: &mut Batch) {
+        self.record(&batch.bytes, &batch.ends);
+        batch.clear();
+    }
+
+    /// Need not be gathered with others: it is written from where it was made.
+    fn carry_alone(&mut self, number: u64, form: &mut LineForm) {
+        let line = form.fill(number, self.clock.now());
+        self.record(line, &[line.len()]);
+    }
+
+    fn is_sound(&self) -> bool {
+        self.poisoned.is_none() && self.file.is_some()
+    }
+
+    fn done(number: u64) -> Result<u64, RecordError> {
+        Ok(number)
+    }
+
+    fn outcome(&mut self, number: u64) -> Result<u64, RecordError> {
+        if number <= self.last_seq {
+            return Ok(number);
         }
+        // What went wrong is told once, to the producer of the first line that it hit.
+        let is_first = number == self.last_seq + 1;
+        let failure = if is_first { self.failure.take() } else { None };
+        Err(failure.unwrap_or_else(|| self.refusal()))
     }
 }
 

@@ -5,8 +5,8 @@
 
 pub(crate) use std::hint::spin_loop;
 use std::sync::atomic::AtomicU32;
-pub(crate) use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-pub(crate) use std::sync::{Arc, Mutex, MutexGuard};
+pub(crate) use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence};
+pub(crate) use std::sync::{Mutex, MutexGuard, TryLockError};
 pub(crate) use std::thread::yield_now;
 
 /// How often somebody looks again before it does something else.

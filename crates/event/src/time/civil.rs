@@ -3,43 +3,41 @@
 //! `2026-06-08T10:14:42.123456Z`: 27 bytes, years 0000 to 9999. Everything else is left to the
 //! date library, which also decides what is right: a property test compares the two.
 
-use std::cell::RefCell;
+use std::cell::Cell;
 
 const DAY: i64 = 86_400_000_000;
+/// So many bytes the one spelling has.
+pub(crate) const SPELLED: usize = 27;
 
 thread_local! {
-    /// The second written last and its spelling: most events share their second with the one
-    /// before.
-    static LAST: RefCell<(i64, String)> = const { RefCell::new((i64::MIN, String::new())) };
+    /// The second spelled last, at its first microsecond: most events share their second with the
+    /// one before.
+    static LAST: Cell<(i64, [u8; SPELLED])> = const { Cell::new((i64::MIN, [0; SPELLED])) };
 }
 
-/// Appends microseconds since 1970 to `out`. Answers `false`, having done nothing, for years
-/// that need more than four digits.
-pub(super) fn write(out: &mut String, micros: i64) -> bool {
+/// Spells microseconds since 1970. Answers nothing for years that need more than four digits.
+pub(super) fn spell(micros: i64) -> Option<[u8; SPELLED]> {
     let (second, of_second) = (micros.div_euclid(1_000_000), micros.rem_euclid(1_000_000));
-    LAST.with_borrow_mut(|(last, spelled)| {
-        if second != *last {
-            let Some(spelling) = spell(second) else { return false };
-            (*last, *spelled) = (second, spelling);
-        }
-        out.push_str(spelled);
-        let mut digits = itoa::Buffer::new();
-        let digits = digits.format(of_second);
-        out.push_str(&"000000"[digits.len()..]);
-        out.push_str(digits);
-        out.push('Z');
-        true
-    })
+    let (last, mut spelled) = LAST.get();
+    if second != last {
+        spelled = spell_second(second)?;
+        LAST.set((second, spelled));
+    }
+    let mut rest = of_second;
+    for digit in spelled[20..26].iter_mut().rev() {
+        *digit = b'0' + (rest % 10) as u8;
+        rest /= 10;
+    }
+    Some(spelled)
 }
 
-/// Spells a second, up to the point before its fraction.
-fn spell(second: i64) -> Option<String> {
+/// Spells the first microsecond of a second.
+fn spell_second(second: i64) -> Option<[u8; SPELLED]> {
     let (days, of_day) = (second.div_euclid(86_400), second.rem_euclid(86_400));
     let (year, month, day) = date_of(days);
     let (hour, minute, second) = (of_day / 3600, of_day / 60 % 60, of_day % 60);
-    (0..=9999)
-        .contains(&year)
-        .then(|| format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}."))
+    let text = format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.000000Z");
+    if year < 0 { None } else { text.as_bytes().try_into().ok() }
 }
 
 /// Reads microseconds since 1970 from the one spelling; answers nothing for any other.
@@ -103,11 +101,10 @@ mod tests {
         fn times_are_written_and_read_as_the_date_library_does(
             micros in -62_167_219_200_000_000_i64..253_370_764_800_000_000,
         ) {
-            let mut ours = String::new();
-            prop_assert!(write(&mut ours, micros));
+            let ours = spell(micros).unwrap();
             let theirs = jiff::Timestamp::from_microsecond(micros).unwrap();
-            prop_assert_eq!(&ours, &format!("{theirs:.6}"));
-            prop_assert_eq!(parse(ours.as_bytes()), Some(micros));
+            prop_assert_eq!(str::from_utf8(&ours).unwrap(), format!("{theirs:.6}"));
+            prop_assert_eq!(parse(&ours), Some(micros));
         }
 
         #[test]

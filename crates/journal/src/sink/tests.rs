@@ -12,7 +12,7 @@ use serde_json::json;
 use super::*;
 use crate::append::faulty::{Fault, FaultyFile};
 use crate::clock::SystemClock;
-use crate::combine::{Combiner, Place};
+use crate::combine::{Combiner, Load, Sink};
 use crate::layout::Layout;
 use crate::mask::Mask;
 use crate::recorder::{Options, Recorder};
@@ -77,10 +77,13 @@ impl Scripted {
 }
 
 fn record(sink: &mut DiskSink, texts: &[&str]) -> Vec<Result<u64, RecordError>> {
-    let mut outcomes = Vec::new();
-    let forms: Vec<_> = texts.iter().map(|text| form(text)).collect();
-    sink.process(forms.iter(), |outcome| outcomes.push(outcome));
-    outcomes
+    let (mut batch, first) = (sink.empty_load(), sink.next_number());
+    for (number, text) in (first..).zip(texts) {
+        batch.add(number, &mut form(text));
+    }
+    sink.carry(&mut batch);
+    assert_eq!(batch.count(), 0);
+    (first..).zip(texts).map(|(number, _)| sink.outcome(number)).collect()
 }
 
 /// How long the line of `text` is, whatever its number and time.
@@ -251,9 +254,8 @@ fn record_durably(disk: &Remembering) {
     std::thread::scope(|scope| {
         for _ in 0..PRODUCERS {
             scope.spawn(|| {
-                let place = Place::default();
                 for _ in 0..EACH {
-                    let seq = door.submit(&place, &mut form("x")).unwrap();
+                    let seq = door.submit(&mut form("x")).unwrap();
                     assert!(disk.synced.load(SeqCst) >= seq);
                 }
             });
@@ -312,10 +314,34 @@ fn a_disk_that_fails_at_the_end_is_told_at_the_end() {
 }
 
 #[test]
-fn a_giant_line_leaves_no_giant_buffer_behind() {
+fn a_line_alone_is_written_as_it_would_be_with_others() {
     let scripted = Scripted::new();
     let mut sink = scripted.sink(scripted.file(), Durability::Never);
-    record(&mut sink, &[&"x".repeat(BUFFER_KEPT), "small"]);
-    assert!(sink.buffer.capacity() <= BUFFER_KEPT);
-    assert_eq!(numbers_in(&scripted.path()), [1, 2]);
+    sink.carry_alone(1, &mut form("a"));
+    record(&mut sink, &["b", "c"]);
+    sink.carry_alone(4, &mut form("d"));
+    assert_eq!(numbers_in(&scripted.path()), [1, 2, 3, 4]);
+    assert_eq!(sink.stats().bytes, scripted.text().len() as u64);
+}
+
+#[test]
+fn a_giant_line_waits_for_the_door_and_not_in_a_batch() {
+    let scripted = Scripted::new();
+    let sink = scripted.sink(scripted.file(), Durability::Never);
+    let giant = "x".repeat(3 * 1024 * 1024);
+    let mut batch = sink.empty_load();
+    assert!(!batch.has_room_for(&form(&giant)));
+    let mut numbers = 1..;
+    while batch.has_room_for(&form("small")) {
+        batch.add(numbers.next().unwrap(), &mut form(&"x".repeat(30_000)));
+    }
+    assert!(batch.bytes.len() < 2 * 1024 * 1024);
+
+    let door = Combiner::new(sink, Patience::SHORT);
+    std::thread::scope(|scope| {
+        for text in [&giant, "small", &giant, "small"] {
+            scope.spawn(|| (0..20).for_each(|_| assert!(door.submit(&mut form(text)).is_ok())));
+        }
+    });
+    assert_eq!(numbers_in(&scripted.path()), (1..=80).collect::<Vec<_>>());
 }
