@@ -4,11 +4,20 @@
 //! walk. Any other spelling is answered with nothing and left to the decoder in [`crate::line`]:
 //! this file may be deleted and every line still means the same (a property test says so).
 
+use crate::cursor::{Cursor, has_control_byte};
+use crate::encode::MAX_DEPTH;
 use crate::event::Event;
 use crate::id::{RunId, StepPath};
 use crate::json::Json;
 use crate::kind::Kind;
+use crate::raw::{Origin, Raw};
 use crate::time::Timestamp;
+
+const SEQ: &[u8] = b"{\"seq\":";
+const RUN_ID: &[u8] = b",\"run_id\":\"";
+const PARENT_RUN_ID: &[u8] = b",\"parent_run_id\":\"";
+const CHILD_RUN_ID: &[u8] = b",\"child_run_id\":\"";
+const TYPE: &[u8] = b",\"type\":\"";
 
 /// What [`peek`] sees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,105 +33,112 @@ pub struct Peek<'a> {
 /// Works only on lines that begin as [`encode_line`](crate::encode_line) writes them; answers
 /// nothing for all others. What follows may be damaged.
 pub fn peek(line: &[u8]) -> Option<Peek<'_>> {
-    let mut walk = Walk { rest: line };
-    walk.literal(b"{\"seq\":")?;
-    let seq = walk.number()?;
-    for key in [&b",\"run_id\":\""[..], b",\"parent_run_id\":\"", b",\"child_run_id\":\""] {
-        if walk.literal(key).is_some() {
-            walk.plain_text()?;
+    let mut cursor = Cursor::new(line);
+    cursor.literal(SEQ)?;
+    let seq = cursor.whole_number()?;
+    for key in [RUN_ID, PARENT_RUN_ID, CHILD_RUN_ID] {
+        if cursor.literal(key).is_some() {
+            plain_bytes(line, &mut cursor)?;
         }
     }
-    walk.literal(b",\"type\":\"")?;
-    Some(Peek { seq, kind: std::str::from_utf8(walk.plain_text()?).ok()? })
+    cursor.literal(TYPE)?;
+    let kind = plain_bytes(line, &mut cursor)?;
+    let is_clean = !has_control_byte(&line[..cursor.at()]);
+    Some(Peek { seq, kind: std::str::from_utf8(kind).ok().filter(|_| is_clean)? })
 }
 
-/// Decodes a line that has the known keys in their order, up to the payload and no further.
+/// Passes the rest of a string in which nothing is escaped.
+fn plain_bytes<'a>(line: &'a [u8], cursor: &mut Cursor<'_>) -> Option<&'a [u8]> {
+    let literal = cursor.string_inside()?;
+    if literal.is_escaped { None } else { line.get(literal.inside) }
+}
+
+/// Decodes a line that has the known keys in their order, and no other.
 pub(crate) fn decode(line: &[u8]) -> Option<Event> {
-    let text = std::str::from_utf8(line).ok()?;
-    let mut walk = Walk { rest: line };
-    walk.literal(b"{\"seq\":")?;
-    let seq = walk.number()?;
-    let run_id = walk.id(b",\"run_id\":\"")?.ok()?;
-    let parent_run_id = walk.id(b",\"parent_run_id\":\"").transpose().ok()?;
-    let child_run_id = walk.id(b",\"child_run_id\":\"").transpose().ok()?;
-    let kind = Kind::from(walk.text_after(b",\"type\":\"")?);
-    let path = StepPath::from(walk.text_after(b",\"path\":\"")?);
-    walk.literal(b",\"iteration\":")?;
-    let iteration = walk.number()?;
-    let timestamp = Timestamp::parse(walk.text_after(b",\"timestamp\":\"")?).ok()?;
-    walk.literal(b",\"payload\":")?;
-    let payload = only_value(&text[line.len() - walk.rest.len()..])?;
-    Some(Event {
-        seq,
-        run_id,
-        parent_run_id,
-        child_run_id,
-        kind,
-        path,
-        iteration,
-        timestamp,
-        payload,
-        source: None,
-        origin: None,
-        raw: None,
+    let line = line.strip_suffix(b"\n").unwrap_or(line);
+    if has_control_byte(line) {
+        return None;
+    }
+    let text = simdutf8::basic::from_utf8(line).ok()?;
+    let mut walk = Walk { text, cursor: Cursor::new(line) };
+    walk.cursor.literal(SEQ)?;
+    let event = Event {
+        seq: walk.cursor.whole_number()?,
+        run_id: RunId::parse(walk.text_after(RUN_ID)?).ok()?,
+        parent_run_id: walk
+            .if_there(PARENT_RUN_ID, |walk| RunId::parse(walk.plain_text()?).ok())?,
+        child_run_id: walk.if_there(CHILD_RUN_ID, |walk| RunId::parse(walk.plain_text()?).ok())?,
+        kind: Kind::from(walk.text_after(TYPE)?),
+        path: StepPath::from(walk.text_after(b",\"path\":\"")?),
+        iteration: walk.number_after(b",\"iteration\":")?,
+        timestamp: Timestamp::parse(walk.text_after(b",\"timestamp\":\"")?).ok()?,
+        payload: walk.value_after(b",\"payload\":")?,
+        source: walk.if_there(b",\"source\":\"", |walk| walk.plain_text().map(Box::from))?,
+        origin: walk.if_there(b",\"origin\":", Walk::origin)?,
+        raw: walk.raw()?,
         extra: Vec::new(),
-    })
-}
-
-/// Takes the JSON value at the beginning of `text`, if only a closing brace follows it.
-fn only_value(text: &str) -> Option<Json> {
-    let text = text.strip_suffix('\n').unwrap_or(text).strip_suffix('}')?;
-    // A value that is followed by another key is no JSON value up to the last brace.
-    let value: Json = serde_json::from_str(text).ok()?;
-    (value.as_str().len() == text.len()).then_some(value)
+    };
+    walk.cursor.literal(b"}")?;
+    walk.cursor.peek().is_none().then_some(event)
 }
 
 /// A walk along a line; every step answers nothing if the line does not go that way.
 struct Walk<'a> {
-    rest: &'a [u8],
+    text: &'a str,
+    cursor: Cursor<'a>,
 }
 
 impl<'a> Walk<'a> {
-    fn literal(&mut self, expected: &[u8]) -> Option<()> {
-        self.rest = self.rest.strip_prefix(expected)?;
-        Some(())
-    }
-
-    /// A whole number as JSON spells it: no sign, no leading zero.
-    fn number(&mut self) -> Option<u64> {
-        let digits = self.rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
-        let (number, rest) = self.rest.split_at(digits);
-        if digits == 0 || (digits > 1 && number[0] == b'0') {
-            return None;
-        }
-        // A fraction or an exponent would make it another number.
-        if matches!(rest.first(), Some(b'.' | b'e' | b'E')) {
-            return None;
-        }
-        self.rest = rest;
-        number.iter().try_fold(0_u64, |value, digit| {
-            value.checked_mul(10)?.checked_add(u64::from(digit - b'0'))
-        })
+    /// Takes what follows `key`, if that is the next key.
+    fn if_there<T>(
+        &mut self,
+        key: &[u8],
+        take: impl FnOnce(&mut Self) -> Option<T>,
+    ) -> Option<Option<T>> {
+        if self.cursor.literal(key).is_some() { take(self).map(Some) } else { Some(None) }
     }
 
     /// Text up to its closing quote, if nothing in it is escaped.
-    fn plain_text(&mut self) -> Option<&'a [u8]> {
-        let end =
-            self.rest.iter().position(|&byte| byte == b'"' || byte == b'\\' || byte < 0x20)?;
-        let (text, rest) = self.rest.split_at(end);
-        self.rest = rest.strip_prefix(b"\"")?;
-        Some(text)
+    fn plain_text(&mut self) -> Option<&'a str> {
+        let literal = self.cursor.string_inside()?;
+        if literal.is_escaped { None } else { self.text.get(literal.inside) }
     }
 
     fn text_after(&mut self, key: &[u8]) -> Option<&'a str> {
-        self.literal(key)?;
-        std::str::from_utf8(self.plain_text()?).ok()
+        self.cursor.literal(key)?;
+        self.plain_text()
     }
 
-    /// The run id behind `key`: nothing without the key, an error where it is no plain id.
-    fn id(&mut self, key: &[u8]) -> Option<Result<RunId, ()>> {
-        self.literal(key)?;
-        let text = self.plain_text().and_then(|text| std::str::from_utf8(text).ok());
-        Some(text.and_then(|text| RunId::parse(text).ok()).ok_or(()))
+    fn number_after(&mut self, key: &[u8]) -> Option<u64> {
+        self.cursor.literal(key)?;
+        self.cursor.whole_number()
+    }
+
+    fn value_after(&mut self, key: &[u8]) -> Option<Json> {
+        self.cursor.literal(key)?;
+        self.value()
+    }
+
+    /// A value, without white space before it.
+    fn value(&mut self) -> Option<Json> {
+        let start = self.cursor.at();
+        if self.cursor.peek()? == b' ' {
+            return None;
+        }
+        self.cursor.value(MAX_DEPTH)?;
+        Some(Json::trusted(self.text.get(start..self.cursor.at())?.to_owned()))
+    }
+
+    /// An origin of another shape is left to those who know what to do with it.
+    fn origin(&mut self) -> Option<Box<Origin>> {
+        self.value()?.decode().ok()
+    }
+
+    /// The record that the event was made from, if there is one.
+    fn raw(&mut self) -> Option<Option<Raw>> {
+        match self.if_there(b",\"raw\":", Walk::value)? {
+            Some(text) => Some(Some(Raw::Text(text))),
+            None => Some(self.if_there(b",\"raw_b64\":", Walk::value)?.map(Raw::Base64)),
+        }
     }
 }

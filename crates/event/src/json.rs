@@ -55,7 +55,8 @@ impl Json {
         Json::trusted("null".into())
     }
 
-    /// Takes text that this crate has just made itself.
+    /// Takes text that this crate has made itself or has walked along: one value, without a line
+    /// feed, that nests no deeper than [`MAX_DEPTH`].
     pub(crate) fn trusted(text: String) -> Self {
         Json { text, nesting: Nesting::Bounded }
     }

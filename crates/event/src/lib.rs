@@ -92,6 +92,7 @@
 mod block;
 mod canonical;
 mod contract;
+mod cursor;
 mod draft;
 mod encode;
 mod escape;

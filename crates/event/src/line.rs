@@ -267,6 +267,11 @@ mod tests {
 
     use super::*;
 
+    const UP_TO_PAYLOAD: &str = concat!(
+        r#"{"seq":1,"run_id":"r","parent_run_id":"p","child_run_id":"c","type":"usage","path":"","#,
+        r#""iteration":0,"timestamp":"2026-01-02T03:04:05.000000Z","payload":"#,
+    );
+
     fn golden_lines() -> Vec<&'static str> {
         include_str!("../tests/golden/v1.jsonl").lines().collect()
     }
@@ -276,6 +281,44 @@ mod tests {
         let short =
             golden_lines().iter().filter(|l| canonical::decode(l.as_bytes()).is_some()).count();
         assert!(short > golden_lines().len() / 2);
+        let origin = r#""origin":{"file":"a\n","offset":1,"len":2}"#;
+        let ends = [
+            "null}",
+            r#"{"a":[ 1.50,"\ud800",{}]},"source":"subagent:1"}"#,
+            &format!(r#"{{}},{origin},"raw":"a\"\u0000"}}"#),
+            &format!(r#"{{}},"source":"s",{origin},"raw_b64":"/wA="}}"#),
+        ];
+        for end in ends {
+            let line = format!("{UP_TO_PAYLOAD}{end}");
+            let event = canonical::decode(line.as_bytes()).unwrap();
+            assert_eq!(event, decode_any(line.as_bytes()).unwrap());
+        }
+    }
+
+    #[test]
+    fn what_is_not_spelled_as_we_spell_it_goes_the_long_way() {
+        let deep = format!("{}{}}}", "[".repeat(121), "]".repeat(121));
+        let ends = [
+            " {}}",
+            "{} }",
+            "{}\t}",
+            "{}}}",
+            "{}",
+            r#"{},"seq":1}"#,
+            r#"{},"payload":{}}"#,
+            r#"{},"source":null}"#,
+            r#"{},"source":"\u0041"}"#,
+            r#"{},"origin":null}"#,
+            r#"{},"origin":{"file":"a","offset":1,"len":2,"new":3}}"#,
+            r#"{},"raw":"a","raw_b64":"YQ=="}"#,
+            r#"{},"raw":"a","source":"s"}"#,
+            r#"{},"trace":1}"#,
+            &deep,
+        ];
+        for end in ends {
+            let line = format!("{UP_TO_PAYLOAD}{end}");
+            assert_eq!(canonical::decode(line.as_bytes()), None, "{end}");
+        }
     }
 
     proptest! {
