@@ -1,5 +1,7 @@
 //! Content blocks: the typed pieces of a message, in the order in which they were said.
 
+use std::borrow::Cow;
+
 use serde::ser::SerializeStruct;
 use serde::{Deserialize, Serialize, Serializer};
 
@@ -210,9 +212,9 @@ impl Serialize for ContentBlock {
 
 /// All fields a block may have, whatever its type: one pass decodes any of them.
 #[derive(Deserialize)]
-struct AnyBlock {
-    #[serde(rename = "type")]
-    block_type: String,
+struct AnyBlock<'a> {
+    #[serde(rename = "type", borrow)]
+    block_type: Cow<'a, str>,
     fidelity: Option<Fidelity>,
     text: Option<String>,
     thinking: Option<String>,
@@ -230,9 +232,9 @@ struct AnyBlock {
     purpose: Option<Purpose>,
 }
 
-impl From<AnyBlock> for ContentBlock {
-    fn from(any: AnyBlock) -> Self {
-        let content = match any.block_type.as_str() {
+impl From<AnyBlock<'_>> for ContentBlock {
+    fn from(any: AnyBlock<'_>) -> Self {
+        let content = match &*any.block_type {
             "text" => BlockContent::Text { text: any.text.unwrap_or_default() },
             "thinking" => BlockContent::Thinking {
                 thinking: any.thinking.unwrap_or_default(),
@@ -254,7 +256,10 @@ impl From<AnyBlock> for ContentBlock {
                 output: any.output,
             },
             "stream" => BlockContent::Stream { chunk: any.chunk.unwrap_or_default() },
-            _ => BlockContent::Other { block_type: any.block_type, content: any.content },
+            _ => BlockContent::Other {
+                block_type: any.block_type.into_owned(),
+                content: any.content,
+            },
         };
         ContentBlock {
             fidelity: any.fidelity.unwrap_or(Fidelity::AgentEmitted),
@@ -271,7 +276,7 @@ impl<'de> Deserialize<'de> for ContentBlock {
 }
 
 impl schemars::JsonSchema for ContentBlock {
-    fn schema_name() -> std::borrow::Cow<'static, str> {
+    fn schema_name() -> Cow<'static, str> {
         "ContentBlock".into()
     }
     fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {

@@ -12,6 +12,7 @@ use serde::ser::SerializeStruct as _;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::value::RawValue;
 
+use crate::decode::decode_valid;
 use crate::encode::{EncodeError, MAX_DEPTH, write_value};
 use crate::escape::find_special;
 use crate::surrogates::mend_surrogates;
@@ -166,6 +167,9 @@ impl Json {
     ///
     /// Text with half a surrogate pair in it is decoded as if U+FFFD stood there.
     pub fn decode<T: DeserializeOwned>(&self) -> serde_json::Result<T> {
+        if let Some(value) = decode_valid(&self.text) {
+            return Ok(value);
+        }
         serde_json::from_str(&self.text).or_else(|error| {
             if self.text.contains("\\u") {
                 serde_json::from_str(&compact(&self.text)).map_err(|_| error)

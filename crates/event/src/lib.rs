@@ -93,6 +93,7 @@ mod block;
 mod canonical;
 mod contract;
 mod cursor;
+mod decode;
 mod draft;
 mod encode;
 mod escape;
