@@ -54,11 +54,12 @@ pub(super) fn parse(text: &[u8]) -> Option<i64> {
     if year > 9998 || hour > 23 || minute > 59 || second > 59 || !(1..=12).contains(&month) {
         return None;
     }
-    let days = days_of(year, month, day);
-    if date_of(days) != (year, month, day) {
+    if !(1..=days_in(year, month)).contains(&day) {
         return None;
     }
-    Some(days * DAY + ((hour * 60 + minute) * 60 + second) * 1_000_000 + micros)
+    Some(
+        days_of(year, month, day) * DAY + ((hour * 60 + minute) * 60 + second) * 1_000_000 + micros,
+    )
 }
 
 /// The proleptic Gregorian date of a day counted from 1970-01-01.
@@ -74,6 +75,16 @@ fn date_of(days: i64) -> (i64, i64, i64) {
     let day = of_year - (153 * month_from_march + 2) / 5 + 1;
     let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
     (year_of_era + era * 400 + i64::from(month <= 2), month, day)
+}
+
+/// How many days a month has.
+fn days_in(year: i64, month: i64) -> i64 {
+    match month {
+        2 if year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) => 29,
+        2 => 28,
+        4 | 6 | 9 | 11 => 30,
+        _ => 31,
+    }
 }
 
 /// The inverse of [`date_of`].
