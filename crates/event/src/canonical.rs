@@ -5,13 +5,12 @@
 //! this file may be deleted and every line still means the same (a property test says so).
 
 use crate::cursor::{Cursor, has_control_byte};
-use crate::encode::MAX_DEPTH;
 use crate::event::Event;
 use crate::id::{RunId, StepPath};
-use crate::json::Json;
 use crate::kind::Kind;
 use crate::raw::{Origin, Raw};
 use crate::time::Timestamp;
+use crate::walk::Walk;
 
 const SEQ: &[u8] = b"{\"seq\":";
 const RUN_ID: &[u8] = b",\"run_id\":\"";
@@ -53,92 +52,76 @@ fn plain_bytes<'a>(line: &'a [u8], cursor: &mut Cursor<'_>) -> Option<&'a [u8]> 
     if literal.is_escaped { None } else { line.get(literal.inside) }
 }
 
+/// What a line is likely to say again because the line before it did.
+///
+/// It is compared, and not checked and copied anew.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Before {
+    run_id: Option<RunId>,
+    path: StepPath,
+}
+
 /// Decodes a line that has the known keys in their order, and no other.
-pub(crate) fn decode(line: &[u8]) -> Option<Event> {
+pub(crate) fn decode(line: &[u8], before: &mut Before) -> Option<Event> {
     let line = line.strip_suffix(b"\n").unwrap_or(line);
     if has_control_byte(line) {
         return None;
     }
-    let text = simdutf8::basic::from_utf8(line).ok()?;
-    let mut walk = Walk { text, cursor: Cursor::new(line) };
-    walk.cursor.literal(SEQ)?;
+    let mut walk = Walk::along(simdutf8::basic::from_utf8(line).ok()?);
     let event = Event {
-        seq: walk.cursor.whole_number()?,
-        run_id: RunId::parse(walk.text_after(RUN_ID)?).ok()?,
-        parent_run_id: walk
-            .if_there(PARENT_RUN_ID, |walk| RunId::parse(walk.plain_text()?).ok())?,
-        child_run_id: walk.if_there(CHILD_RUN_ID, |walk| RunId::parse(walk.plain_text()?).ok())?,
-        kind: Kind::from(walk.text_after(TYPE)?),
-        path: StepPath::from(walk.text_after(b",\"path\":\"")?),
-        iteration: walk.number_after(b",\"iteration\":")?,
-        timestamp: Timestamp::parse(walk.text_after(b",\"timestamp\":\"")?).ok()?,
-        payload: walk.value_after(b",\"payload\":")?,
+        seq: walk.after(SEQ, Walk::whole_number)?,
+        run_id: walk.after(RUN_ID, |walk| before.run_id(walk))?,
+        parent_run_id: walk.if_there(PARENT_RUN_ID, run_id)?,
+        child_run_id: walk.if_there(CHILD_RUN_ID, run_id)?,
+        kind: walk.after(TYPE, |walk| walk.plain_text().map(Kind::from))?,
+        path: walk.after(b",\"path\":\"", |walk| before.path(walk))?,
+        iteration: walk.after(b",\"iteration\":", Walk::whole_number)?,
+        timestamp: walk.after(b",\"timestamp\":\"", timestamp)?,
+        payload: walk.after(b",\"payload\":", Walk::value)?,
         source: walk.if_there(b",\"source\":\"", |walk| walk.plain_text().map(Box::from))?,
-        origin: walk.if_there(b",\"origin\":", Walk::origin)?,
-        raw: walk.raw()?,
+        origin: walk.if_there(b",\"origin\":", origin)?,
+        raw: raw(&mut walk)?,
         extra: Vec::new(),
     };
-    walk.cursor.literal(b"}")?;
-    walk.cursor.peek().is_none().then_some(event)
+    walk.end(b"}")?;
+    Some(event)
 }
 
-/// A walk along a line; every step answers nothing if the line does not go that way.
-struct Walk<'a> {
-    text: &'a str,
-    cursor: Cursor<'a>,
+impl Before {
+    fn run_id(&mut self, walk: &mut Walk<'_>) -> Option<RunId> {
+        if let Some(same) = &self.run_id
+            && walk.same_text(same.as_str()).is_some()
+        {
+            return Some(same.clone());
+        }
+        Some(self.run_id.insert(run_id(walk)?).clone())
+    }
+
+    fn path(&mut self, walk: &mut Walk<'_>) -> Option<StepPath> {
+        if walk.same_text(self.path.as_str()).is_none() {
+            self.path = StepPath::from(walk.plain_text()?);
+        }
+        Some(self.path.clone())
+    }
 }
 
-impl<'a> Walk<'a> {
-    /// Takes what follows `key`, if that is the next key.
-    fn if_there<T>(
-        &mut self,
-        key: &[u8],
-        take: impl FnOnce(&mut Self) -> Option<T>,
-    ) -> Option<Option<T>> {
-        if self.cursor.literal(key).is_some() { take(self).map(Some) } else { Some(None) }
-    }
+fn run_id(walk: &mut Walk<'_>) -> Option<RunId> {
+    RunId::parse(walk.plain_text()?).ok()
+}
 
-    /// Text up to its closing quote, if nothing in it is escaped.
-    fn plain_text(&mut self) -> Option<&'a str> {
-        let literal = self.cursor.string_inside()?;
-        if literal.is_escaped { None } else { self.text.get(literal.inside) }
-    }
+fn timestamp(walk: &mut Walk<'_>) -> Option<Timestamp> {
+    Timestamp::parse(walk.plain_text()?).ok()
+}
 
-    fn text_after(&mut self, key: &[u8]) -> Option<&'a str> {
-        self.cursor.literal(key)?;
-        self.plain_text()
-    }
+/// An origin of another shape is left to those who know what to do with it.
+fn origin(walk: &mut Walk<'_>) -> Option<Box<Origin>> {
+    walk.value()?.decode().ok()
+}
 
-    fn number_after(&mut self, key: &[u8]) -> Option<u64> {
-        self.cursor.literal(key)?;
-        self.cursor.whole_number()
-    }
-
-    fn value_after(&mut self, key: &[u8]) -> Option<Json> {
-        self.cursor.literal(key)?;
-        self.value()
-    }
-
-    /// A value, without white space before it.
-    fn value(&mut self) -> Option<Json> {
-        let start = self.cursor.at();
-        if self.cursor.peek()? == b' ' {
-            return None;
-        }
-        self.cursor.value(MAX_DEPTH)?;
-        Some(Json::trusted(self.text.get(start..self.cursor.at())?.to_owned()))
-    }
-
-    /// An origin of another shape is left to those who know what to do with it.
-    fn origin(&mut self) -> Option<Box<Origin>> {
-        self.value()?.decode().ok()
-    }
-
-    /// The record that the event was made from, if there is one.
-    fn raw(&mut self) -> Option<Option<Raw>> {
-        match self.if_there(b",\"raw\":", Walk::value)? {
-            Some(text) => Some(Some(Raw::Text(text))),
-            None => Some(self.if_there(b",\"raw_b64\":", Walk::value)?.map(Raw::Base64)),
-        }
+/// The record that the event was made from, if there is one.
+fn raw(walk: &mut Walk<'_>) -> Option<Option<Raw>> {
+    match walk.if_there(b",\"raw\":", Walk::value)? {
+        Some(text) => Some(Some(Raw::Text(text))),
+        None => Some(walk.if_there(b",\"raw_b64\":", Walk::value)?.map(Raw::Base64)),
     }
 }

@@ -42,7 +42,7 @@ pub enum Breach {
 
 /// Returns the keys that a line, which is an event, leaves out and may not.
 pub fn keys_left_out(line: &[u8]) -> Vec<&'static str> {
-    if canonical::decode(line).is_some() {
+    if canonical::decode(line, &mut canonical::Before::default()).is_some() {
         return Vec::new();
     }
     let mut deserializer = serde_json::Deserializer::from_slice(line);

@@ -43,11 +43,13 @@ impl<'a> Cursor<'a> {
     }
 
     /// Returns the byte that stands here.
+    #[inline]
     pub(crate) fn peek(&self) -> Option<u8> {
         self.bytes.get(self.at).copied()
     }
 
     /// Passes white space; returns the byte that stands behind it.
+    #[inline]
     pub(crate) fn mark(&mut self) -> Option<u8> {
         loop {
             match self.peek()? {
@@ -63,6 +65,9 @@ impl<'a> Cursor<'a> {
     }
 
     /// Passes exactly these bytes.
+    ///
+    /// They are known when this is compiled, and compared without a call.
+    #[inline(always)]
     pub(crate) fn literal(&mut self, expected: &[u8]) -> Option<()> {
         self.bytes[self.at..].starts_with(expected).then(|| self.at += expected.len())
     }
@@ -106,8 +111,8 @@ impl<'a> Cursor<'a> {
     /// Keys and words end within a few bytes, which are not worth the call that long text is.
     fn find_quote_or_backslash(&self) -> Option<usize> {
         let mut at = self.at;
-        for _ in 0..NEAR {
-            let Some(word) = self.bytes[at..].first_chunk::<WORD>() else { break };
+        let (words, _) = self.bytes[at..].as_chunks::<WORD>();
+        for word in words.iter().take(NEAR) {
             let word = u64::from_le_bytes(*word);
             let quote = (word ^ (ONES * b'"' as u64)).wrapping_sub(ONES);
             let backslash = (word ^ (ONES * b'\\' as u64)).wrapping_sub(ONES);

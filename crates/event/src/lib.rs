@@ -111,6 +111,7 @@ pub mod schema;
 mod surrogates;
 mod time;
 mod vocabulary;
+mod walk;
 
 pub use block::{BlockContent, ContentBlock, Fidelity, Purpose};
 pub use canonical::{Peek, peek};
@@ -122,7 +123,7 @@ pub use form::LineForm;
 pub use id::{RunId, RunIdError, Segment, StepPath};
 pub use json::{Json, JsonError};
 pub use kind::Kind;
-pub use line::{LineError, decode_line, encode_line};
+pub use line::{LineDecoder, LineError, decode_line, encode_line};
 pub use loose::write_loose_draft;
 pub use payload::Payload;
 pub use raw::{Origin, Raw};

@@ -127,7 +127,23 @@ pub(crate) fn write_origin(origin: &Origin, out: &mut String) {
 /// right JSON types, or has `seq` or `type` twice. A missing `path` is empty, a missing `iteration` 0, a missing `payload`
 /// `null`: other writers leave them out.
 pub fn decode_line(line: &[u8]) -> Result<Event, LineError> {
-    canonical::decode(line).map_or_else(|| decode_any(line), Ok)
+    LineDecoder::default().decode(line)
+}
+
+/// Decodes lines one after the other.
+///
+/// Each means what it means alone, whatever came before it. But the lines of a run have its id in
+/// common, and often their path: events of one decoder share them, and each line is read the faster.
+#[derive(Clone, Debug, Default)]
+pub struct LineDecoder {
+    before: canonical::Before,
+}
+
+impl LineDecoder {
+    /// Decodes one line as [`decode_line`] does, and fails where that fails.
+    pub fn decode(&mut self, line: &[u8]) -> Result<Event, LineError> {
+        canonical::decode(line, &mut self.before).map_or_else(|| decode_any(line), Ok)
+    }
 }
 
 /// Decodes a line whatever the order of its keys.
@@ -267,6 +283,10 @@ mod tests {
 
     use super::*;
 
+    fn short_way(line: &[u8]) -> Option<Event> {
+        canonical::decode(line, &mut canonical::Before::default())
+    }
+
     const UP_TO_PAYLOAD: &str = concat!(
         r#"{"seq":1,"run_id":"r","parent_run_id":"p","child_run_id":"c","type":"usage","path":"","#,
         r#""iteration":0,"timestamp":"2026-01-02T03:04:05.000000Z","payload":"#,
@@ -278,8 +298,7 @@ mod tests {
 
     #[test]
     fn most_lines_of_ours_go_the_short_way() {
-        let short =
-            golden_lines().iter().filter(|l| canonical::decode(l.as_bytes()).is_some()).count();
+        let short = golden_lines().iter().filter(|l| short_way(l.as_bytes()).is_some()).count();
         assert!(short > golden_lines().len() / 2);
         let origin = r#""origin":{"file":"a\n","offset":1,"len":2}"#;
         let ends = [
@@ -290,7 +309,7 @@ mod tests {
         ];
         for end in ends {
             let line = format!("{UP_TO_PAYLOAD}{end}");
-            let event = canonical::decode(line.as_bytes()).unwrap();
+            let event = short_way(line.as_bytes()).unwrap();
             assert_eq!(event, decode_any(line.as_bytes()).unwrap());
         }
     }
@@ -317,7 +336,24 @@ mod tests {
         ];
         for end in ends {
             let line = format!("{UP_TO_PAYLOAD}{end}");
-            assert_eq!(canonical::decode(line.as_bytes()), None, "{end}");
+            assert_eq!(short_way(line.as_bytes()), None, "{end}");
+        }
+    }
+
+    #[test]
+    fn a_line_means_the_same_whatever_came_before_it() {
+        let line = |run: &str, path: &str| {
+            let (from, to) = ("\"run_id\":\"r\"", format!("\"run_id\":\"{run}\""));
+            let line = UP_TO_PAYLOAD.replacen(from, &to, 1);
+            line.replacen("\"path\":\"\"", &format!("\"path\":\"{path}\""), 1) + "{}}"
+        };
+        let mut decoder = LineDecoder::default();
+        let runs = ["r", "r", "run", "ru", "", "r", "a b", "r\\u0041", "r"];
+        let paths = ["", "a", "a", "ab", "a", "", "a\\n", "é", "\\", "é\"", ""];
+        for line in runs.iter().flat_map(|run| paths.map(|path| line(run, path))) {
+            let ours = decoder.decode(line.as_bytes()).map_err(|error| error.source.to_string());
+            let theirs = decode_any(line.as_bytes()).map_err(|error| error.source.to_string());
+            assert_eq!(ours, theirs, "{line}");
         }
     }
 
@@ -337,7 +373,7 @@ mod tests {
             if feed {
                 line.push(b'\n');
             }
-            if let Some(event) = canonical::decode(&line) {
+            if let Some(event) = short_way(&line) {
                 prop_assert_eq!(decode_any(&line).unwrap(), event);
             }
         }

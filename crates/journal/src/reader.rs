@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use quipu_event::{Event, LineError, decode_line};
+use quipu_event::{Event, LineDecoder, LineError};
 
 use crate::error::ReadError;
 use crate::lines::{Line, LineEnd, Lines, LinesBackward};
@@ -62,6 +62,7 @@ pub enum ReadProblem {
 pub struct Reader {
     path: PathBuf,
     lines: Lines,
+    decoder: LineDecoder,
     /// How many lines stand before `lines`, once somebody had to know.
     lines_before_start: Option<u64>,
     start: u64,
@@ -91,6 +92,7 @@ impl Reader {
         Reader {
             path,
             lines: Lines::new(file, offset),
+            decoder: LineDecoder::default(),
             lines_before_start: (offset == 0).then_some(0),
             start: offset,
             lines_read: 0,
@@ -110,7 +112,7 @@ impl Reader {
         let line = self.lines.next_whole();
         self.lines_read += 1;
         let outcome = match line {
-            Ok(Some(line)) => decode(&line),
+            Ok(Some(line)) => decode(&line, &mut self.decoder),
             Ok(None) => {
                 self.lines_read -= 1;
                 return None;
@@ -150,7 +152,7 @@ impl Iterator for Reader {
                 self.lines_read -= 1;
                 return None;
             }
-            Ok(Some(line)) => decode(&line),
+            Ok(Some(line)) => decode(&line, &mut self.decoder),
             Err(source) => {
                 self.failed = true;
                 return Some(Err(io_error(&self.path, source).into()));
@@ -168,6 +170,7 @@ pub struct ReaderBackward {
     path: PathBuf,
     file: File,
     lines: LinesBackward,
+    decoder: LineDecoder,
     failed: bool,
 }
 
@@ -178,7 +181,8 @@ impl ReaderBackward {
         let file = open(&path)?;
         let clone = |file: &File| LinesBackward::new(file.try_clone()?);
         let lines = clone(&file).map_err(|source| io_error(&path, source))?;
-        Ok(ReaderBackward { path, file, lines, failed: false })
+        let decoder = LineDecoder::default();
+        Ok(ReaderBackward { path, file, lines, decoder, failed: false })
     }
 }
 
@@ -191,7 +195,7 @@ impl Iterator for ReaderBackward {
         }
         let found = match self.lines.next() {
             Ok(None) => return None,
-            Ok(Some(line)) => match decode(&line) {
+            Ok(Some(line)) => match decode(&line, &mut self.decoder) {
                 Ok(event) => return Some(Ok(event)),
                 Err(found) => found,
             },
@@ -218,14 +222,14 @@ pub(crate) struct Found {
     pub(crate) what: DamageKind,
 }
 
-pub(crate) fn decode(line: &Line<'_>) -> Result<Event, Found> {
+pub(crate) fn decode(line: &Line<'_>, decoder: &mut LineDecoder) -> Result<Event, Found> {
     let len = line.bytes.len() as u64;
     let what = if line.end == LineEnd::Missing {
         DamageKind::TornTail(len)
     } else if line.bytes.is_empty() {
         DamageKind::Empty
     } else {
-        match decode_line(line.bytes) {
+        match decoder.decode(line.bytes) {
             Ok(event) => return Ok(event),
             Err(error) => DamageKind::NotAnEvent(error),
         }

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 
 use quipu_event::payload::{Payload, RunKind};
-use quipu_event::{Event, Kind, RunId, keys_left_out};
+use quipu_event::{Event, Kind, LineDecoder, RunId, keys_left_out};
 
 use crate::error::ReadError;
 use crate::layout::{DIR_MODE, FILE_MODE, Layout, excess_mode};
@@ -65,11 +65,12 @@ pub fn verify_run(layout: &Layout, run: &RunId) -> Result<Report, ReadError> {
     let live = writer_of(&path).map_err(|source| io_error(&path, source))?.is_some();
     let mut fold = Fold::new(run.clone());
     let mut lines = Lines::open(&path, 0).map_err(|source| io_error(&path, source))?;
+    let mut decoder = LineDecoder::default();
     let mut line = 0;
     while let Some(read) = lines.next().map_err(|source| io_error(&path, source))? {
         line += 1;
         let offset = read.offset;
-        match decode(&read) {
+        match decode(&read, &mut decoder) {
             Ok(event) => {
                 report.events += 1;
                 let mut found = |what| report.add(Some(line), Some(offset), what);
