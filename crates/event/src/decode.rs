@@ -10,7 +10,6 @@
 mod access;
 #[cfg(test)]
 mod tests;
-mod unescape;
 
 use std::borrow::Cow;
 use std::fmt;
@@ -21,9 +20,9 @@ use serde::de::{self, Deserializer, IntoDeserializer, Visitor};
 use crate::cursor::{Cursor, Literal};
 use crate::encode::MAX_DEPTH;
 use crate::json::RAW_TOKEN;
+use crate::unescape::unescape;
 
 use access::{List, Object, RawText};
-use unescape::unescape;
 
 /// Decodes `text`, which is one JSON value; answers nothing where `serde_json` has to be asked.
 pub(crate) fn decode_valid<'de, T: Deserialize<'de>>(text: &'de str) -> Option<T> {

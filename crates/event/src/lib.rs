@@ -110,6 +110,7 @@ mod rewrite;
 pub mod schema;
 mod surrogates;
 mod time;
+mod unescape;
 mod vocabulary;
 mod walk;
 

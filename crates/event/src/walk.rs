@@ -6,6 +6,7 @@
 use crate::cursor::{Cursor, Literal};
 use crate::encode::MAX_DEPTH;
 use crate::json::Json;
+use crate::unescape::unescape;
 
 /// A walk along a text.
 pub(crate) struct Walk<'a> {
@@ -56,6 +57,13 @@ impl<'a> Walk<'a> {
     pub(crate) fn plain_text(&mut self) -> Option<&'a str> {
         let Literal { inside, is_escaped } = self.cursor.string_inside()?;
         if is_escaped { None } else { self.text.get(inside) }
+    }
+
+    /// Text up to its closing quote.
+    pub(crate) fn text(&mut self) -> Option<String> {
+        let Literal { inside, is_escaped } = self.cursor.string_inside()?;
+        let inside = self.text.get(inside)?;
+        if is_escaped { unescape(inside) } else { Some(inside.to_owned()) }
     }
 
     pub(crate) fn whole_number(&mut self) -> Option<u64> {

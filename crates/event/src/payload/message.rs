@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::SpokenMessage;
+use super::{SpokenMessage, spelled};
 use crate::block::ContentBlock;
 use crate::encode::EncodeError;
 use crate::json::Json;
@@ -66,7 +66,7 @@ impl Message {
                 ..Self::default()
             });
         }
-        json.decode()
+        spelled::message(json.as_str()).map_or_else(|| json.decode(), Ok)
     }
 }
 

@@ -7,6 +7,7 @@
 mod fact;
 mod message;
 mod run;
+mod spelled;
 mod spoken;
 mod step;
 mod tool;

@@ -3,7 +3,7 @@
 use memchr::memchr;
 
 /// Decodes the inside of a valid JSON string; answers nothing for half a surrogate pair.
-pub(super) fn unescape(inside: &str) -> Option<String> {
+pub(crate) fn unescape(inside: &str) -> Option<String> {
     let mut out = String::with_capacity(inside.len());
     let mut rest = inside;
     while let Some(backslash) = memchr(b'\\', rest.as_bytes()) {
