@@ -134,6 +134,7 @@ mod bell;
 mod clock;
 mod combine;
 mod durability;
+mod ends;
 mod error;
 mod family;
 mod fanout;
