@@ -10,11 +10,32 @@ use quipu_event::{Event, Json, Kind, decode_line, peek};
 use crate::lines::{LineEnd, Lines, LinesBackward};
 use crate::notes::is_note;
 
-/// How much of a head and of a tail is read at once. Most first and last lines fit, and small
-/// runs fit whole.
+/// Files that are smaller than this are read at once: less is not worth a second call.
+const WHOLE: usize = 16 * 1024;
+/// How much of a larger file's head and tail is read first. Most first and last lines fit.
 const NEAR: usize = 4 * 1024;
 /// How much of a tail is looked at for an end that late events stand behind.
 const FAR: usize = 64 * 1024;
+
+/// Room to read heads and tails into, for one file after the other.
+pub(crate) struct Room(Box<[u8]>);
+
+impl Room {
+    pub(crate) fn new() -> Self {
+        Room(vec![0; FAR].into())
+    }
+
+    /// Reads up to `wanted` bytes of `file` from `offset`.
+    fn fill(&mut self, file: &File, wanted: usize, offset: u64) -> io::Result<&[u8]> {
+        loop {
+            match file.read_at(&mut self.0[..wanted], offset) {
+                Ok(filled) => return Ok(&self.0[..filled]),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+}
 
 /// The ends of a transcript.
 pub(crate) struct Ends {
@@ -34,28 +55,46 @@ impl Ends {
     }
 }
 
-/// Reads the ends of a transcript, and as little else as can be.
-pub(crate) fn read_ends(file: File) -> io::Result<Ends> {
-    let mut buffer = [0; NEAR];
-    let filled = file.read_at(&mut buffer, 0)?;
-    let head = &buffer[..filled];
-    let first = match memchr::memchr(b'\n', head) {
-        Some(end) => decode_line(&head[..end]).ok().map(Box::new),
-        None if filled < NEAR => None,
-        None => first_line_of(&file)?,
-    };
-    if filled < NEAR {
-        return Ok(Ends::of(first, last_event_in(head), filled as u64));
+/// Reads the ends of a transcript of `bytes` bytes, and as little else as can be.
+pub(crate) fn read_ends(file: &File, bytes: u64, room: &mut Room) -> io::Result<Ends> {
+    let mut bytes = bytes;
+    if bytes < WHOLE as u64 {
+        let text = room.fill(file, WHOLE, 0)?;
+        if text.len() < WHOLE {
+            let first = memchr::memchr(b'\n', text).and_then(|end| event_of(&text[..end]));
+            return Ok(Ends::of(first, last_event_in(text), text.len() as u64));
+        }
+        // It has grown since it was opened.
+        bytes = file.metadata()?.len();
     }
-    let bytes = file.metadata()?.len();
-    let mut last = last_event_near(&file, bytes, &mut buffer)?;
+    let first = read_first(file, room)?;
+    let mut last = last_event_near(file, bytes, NEAR, room)?;
     if !last.is_settled {
-        last = last_event_near(&file, bytes, &mut vec![0; FAR])?;
+        last = last_event_near(file, bytes, FAR, room)?;
     }
     if last.event.is_none() {
-        last = last_event_of(file)?;
+        last = last_event_of(file.try_clone()?)?;
     }
     Ok(Ends::of(first, last, bytes))
+}
+
+/// Reads the first event of a transcript, if its first line is one.
+fn read_first(file: &File, room: &mut Room) -> io::Result<Option<Box<Event>>> {
+    for wanted in [NEAR, FAR] {
+        let head = room.fill(file, wanted, 0)?;
+        if let Some(end) = memchr::memchr(b'\n', head) {
+            return Ok(event_of(&head[..end]));
+        }
+        if head.len() < wanted {
+            return Ok(None);
+        }
+    }
+    let mut lines = Lines::new(file.try_clone()?, 0);
+    Ok(lines.next_whole()?.and_then(|line| event_of(line.bytes)))
+}
+
+fn event_of(line: &[u8]) -> Option<Box<Event>> {
+    decode_line(line).ok().map(Box::new)
 }
 
 /// The end of a file.
@@ -98,11 +137,6 @@ fn may_bound_a_run(line: &[u8]) -> bool {
     peek(line).is_none_or(|seen| bounds_a_run(&Kind::from(seen.kind)))
 }
 
-fn first_line_of(file: &File) -> io::Result<Option<Box<Event>>> {
-    let mut lines = Lines::new(file.try_clone()?, 0);
-    Ok(lines.next_whole()?.and_then(|line| decode_line(line.bytes).ok()).map(Box::new))
-}
-
 /// Tells whether an event changes nothing about whether its run goes on: a note, or the news that
 /// torn bytes were taken from its end.
 fn is_aside(event: &Event) -> bool {
@@ -116,21 +150,30 @@ fn closes_nothing(payload: &Json) -> bool {
     subtype == "recovered" && aborted.is_some_and(Vec::is_empty)
 }
 
-/// Returns the end of a whole file.
+/// Returns what the lines of `text` say, the last first. One without a line feed is torn.
 fn last_event_in(text: &[u8]) -> Last {
     let mut last = Last::default();
-    if let Some(whole) = memchr::memrchr(b'\n', text) {
-        text[..whole].rsplit(|&byte| byte == b'\n').any(|line| last.take(line));
+    let mut feeds = memchr::memrchr_iter(b'\n', text);
+    let Some(mut end) = feeds.next() else { return last };
+    for feed in feeds {
+        if last.take(&text[feed + 1..end]) {
+            return last;
+        }
+        end = feed;
     }
+    last.take(&text[..end]);
     last
 }
 
-/// Returns what the lines say that stand whole in as much of a file's end as `buffer` holds.
-fn last_event_near(file: &File, bytes: u64, buffer: &mut [u8]) -> io::Result<Last> {
-    let filled = file.read_at(buffer, bytes.saturating_sub(buffer.len() as u64))?;
-    let tail = &buffer[..filled];
-    Ok(memchr::memchr(b'\n', tail)
-        .map_or_else(Last::default, |cut| last_event_in(&tail[cut + 1..])))
+/// Returns what the lines say that stand whole in the last `wanted` bytes of a file.
+fn last_event_near(file: &File, bytes: u64, wanted: usize, room: &mut Room) -> io::Result<Last> {
+    let offset = bytes.saturating_sub(wanted as u64);
+    let tail = room.fill(file, wanted, offset)?;
+    let cut = match offset {
+        0 => Some(0),
+        _ => memchr::memchr(b'\n', tail).map(|feed| feed + 1),
+    };
+    Ok(cut.map_or_else(Last::default, |cut| last_event_in(&tail[cut..])))
 }
 
 fn last_event_of(file: File) -> io::Result<Last> {

@@ -13,8 +13,10 @@ use quipu_event::RunId;
 pub(crate) const FILE_MODE: u32 = 0o600;
 /// The mode of every directory we make.
 pub(crate) const DIR_MODE: u32 = 0o700;
+/// The directory of all transcripts.
+const TRANSCRIPTS: &str = "transcripts";
 /// What may lie in a storage directory for it to count as ours alone.
-const OUR_ENTRIES: &[&str] = &["transcripts", "notes", "audit.jsonl", "cache", "demo"];
+const OUR_ENTRIES: &[&str] = &[TRANSCRIPTS, "notes", "audit.jsonl", "cache", "demo"];
 
 /// A storage directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,12 +37,23 @@ impl Layout {
 
     /// Returns the directory of all transcripts.
     pub fn transcripts(&self) -> PathBuf {
-        self.storage.join("transcripts")
+        self.storage.join(TRANSCRIPTS)
     }
 
     /// Returns the transcript of `run`.
     pub fn transcript(&self, run: &RunId) -> PathBuf {
-        self.transcripts().join(format!("{run}.jsonl"))
+        let name = Layout::transcript_name(run);
+        let storage = self.storage.as_os_str();
+        let room = storage.len() + TRANSCRIPTS.len() + name.len() + "//".len();
+        // A list holds a path for each run: it is made in one piece, and no larger than it is.
+        let mut path = PathBuf::with_capacity(room);
+        path.extend([Path::new(storage), Path::new(TRANSCRIPTS), Path::new(&name)]);
+        path
+    }
+
+    /// Returns what the transcript of `run` is called.
+    pub(crate) fn transcript_name(run: &RunId) -> String {
+        [run.as_str(), ".jsonl"].concat()
     }
 
     /// Returns where torn bytes of `run` are kept.

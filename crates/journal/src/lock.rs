@@ -59,10 +59,16 @@ pub(crate) fn take(file: &File) -> io::Result<Result<(), Holder>> {
 
 /// Returns who writes the transcript at `path` now, if anybody does.
 pub fn writer_of(path: &Path) -> io::Result<Option<Holder>> {
-    let file = open(path)?;
+    writer_of_opened(&open(path)?)
+}
+
+/// Returns who writes the transcript that `file` is, if anybody does.
+///
+/// A look takes a reader's lock, and it lasts as long as the file is open: do not keep it.
+pub(crate) fn writer_of_opened(file: &File) -> io::Result<Option<Holder>> {
     match file.try_lock_shared() {
         Ok(()) => Ok(None),
-        Err(TryLockError::WouldBlock) => Ok(Some(holder_of(&file))),
+        Err(TryLockError::WouldBlock) => Ok(Some(holder_of(file))),
         Err(TryLockError::Error(error)) => Err(error),
     }
 }

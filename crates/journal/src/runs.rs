@@ -3,18 +3,20 @@
 //! There is no index: the directory is the list, and a file's first and last lines say what a
 //! list needs to know.
 
+use std::cmp::Reverse;
 use std::fs::File;
 use std::io;
 use std::num::NonZero;
+use std::os::unix::fs::DirEntryExt;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use quipu_event::{Event, Kind, RunId};
 
-use crate::ends::{Ends, bounds_a_run, read_ends};
+use crate::ends::{Ends, Room, bounds_a_run, read_ends};
 use crate::error::ReadError;
 use crate::layout::Layout;
-use crate::lock::{Holder, writer_of};
+use crate::lock::{Holder, writer_of_opened};
 use crate::open::open_in;
 use crate::reader::io_error;
 
@@ -72,10 +74,15 @@ pub fn run_ids_unordered(layout: &Layout) -> Result<Vec<RunId>, ReadError> {
     };
     let mut ids = Vec::new();
     for entry in entries {
-        let name = entry.map_err(|source| io_error(&dir, source))?.file_name();
-        ids.extend(name.to_str().and_then(Layout::run_of));
+        let entry = entry.map_err(|source| io_error(&dir, source))?;
+        let id = entry.file_name().to_str().and_then(Layout::run_of);
+        ids.extend(id.map(|id| (entry.ino(), id)));
     }
-    Ok(ids)
+    // Whoever goes through them in this order meets files that were made one after the other, which
+    // lie beside each other on most disks and in the system's memory. A directory's own order is
+    // that of hashed names.
+    ids.sort_unstable_by_key(|(inode, _)| *inode);
+    Ok(ids.into_iter().map(|(_, id)| id).collect())
 }
 
 /// Lists all runs, the one that started last first. Runs without a first event come last.
@@ -84,9 +91,9 @@ pub fn run_ids_unordered(layout: &Layout) -> Result<Vec<RunId>, ReadError> {
 /// meanwhile is left out, as is one that cannot be read: [`map_runs_unordered`] tells of those.
 pub fn list_runs(layout: &Layout) -> Result<Vec<RunListing>, ReadError> {
     let mut runs = map_runs_unordered(layout, |run| run)?.runs;
-    runs.sort_by(|a, b| {
-        let started = |run: &RunListing| run.first.as_ref().map(|first| first.timestamp);
-        started(b).cmp(&started(a)).then_with(|| a.run_id.cmp(&b.run_id))
+    runs.sort_by_cached_key(|run| {
+        let started = run.first.as_ref().map(|first| first.timestamp);
+        (Reverse(started), run.run_id.clone())
     });
     Ok(runs)
 }
@@ -100,31 +107,40 @@ pub fn map_runs_unordered<R: Send>(
     layout: &Layout,
     keep: impl Fn(RunListing) -> R + Sync,
 ) -> Result<Listed<R>, ReadError> {
+    for_each_transcript(layout, |transcript, room| transcript.look(room).map(&keep))
+}
+
+/// Does `look` to every transcript there is, with as many threads as there are cores.
+fn for_each_transcript<R: Send>(
+    layout: &Layout,
+    look: impl Fn(Transcript<'_>, &mut Room) -> Result<R, ReadError> + Sync,
+) -> Result<Listed<R>, ReadError> {
     let ids = run_ids_unordered(layout)?;
-    if ids.is_empty() {
-        return Ok(Listed { runs: Vec::new(), unreadable: Vec::new() });
-    }
-    let dir = layout.transcripts();
-    // Files are opened by name in the open directory: the way there is walked once.
-    let handle = File::open(&dir).map_err(|source| io_error(&dir, source))?;
-    let threads = std::thread::available_parallelism().map_or(1, NonZero::get);
+    let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
+    let threads = cores.min(ids.len().div_ceil(SHARE));
     let next = AtomicUsize::new(0);
-    let work = || {
-        let (mut runs, mut unreadable) = (Vec::new(), Vec::new());
+    let work = |dir: File| {
+        let mut room = Room::new();
+        let mut listed = Listed { runs: Vec::new(), unreadable: Vec::new() };
         while let Some(ids) = ids.chunks(SHARE).nth(next.fetch_add(1, Ordering::Relaxed)) {
-            for id in ids {
-                match look_in(layout, &handle, id) {
-                    Ok(run) => runs.push(keep(run)),
+            for run in ids {
+                match look(Transcript { layout, dir: &dir, run }, &mut room) {
+                    Ok(run) => listed.runs.push(run),
                     Err(error) if is_gone(&error) => {}
-                    Err(error) => unreadable.push(error),
+                    Err(error) => listed.unreadable.push(error),
                 }
             }
         }
-        Listed { runs, unreadable }
+        listed
+    };
+    // Threads that open files by one and the same handle wait for each other to count its uses.
+    let mut dirs = (0..threads).map(|_| open_dir(layout)).collect::<Result<Vec<_>, _>>()?;
+    let Some(own) = dirs.pop() else {
+        return Ok(Listed { runs: Vec::new(), unreadable: Vec::new() });
     };
     Ok(std::thread::scope(|scope| {
-        let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
-        let mut all = work();
+        let others: Vec<_> = dirs.into_iter().map(|dir| scope.spawn(|| work(dir))).collect();
+        let mut all = work(own);
         for other in others {
             let other = other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
             all.runs.extend(other.runs);
@@ -142,27 +158,54 @@ fn is_gone(error: &ReadError) -> bool {
 
 /// Looks at one run's head and tail.
 pub fn look_at(layout: &Layout, run: &RunId) -> Result<RunListing, ReadError> {
-    let dir = layout.transcripts();
-    let handle = File::open(&dir).map_err(|source| io_error(&dir, source))?;
-    look_in(layout, &handle, run)
+    Transcript { layout, dir: &open_dir(layout)?, run }.look(&mut Room::new())
 }
 
-fn look_in(layout: &Layout, dir: &File, run: &RunId) -> Result<RunListing, ReadError> {
-    let path = layout.transcript(run);
-    let failed = |source: io::Error| io_error(&path, source);
-    let name = path.file_name().unwrap_or_default();
-    let Ends { first, last, last_seq, bytes } =
-        open_in(dir, name).and_then(read_ends).map_err(failed)?;
-    let state = if last.as_ref().is_some_and(|last| last.kind == Kind::RunCompleted) {
-        RunState::Ended
-    } else {
-        match writer_of(&path).map_err(failed)? {
-            Some(holder) => RunState::Live(holder),
-            None if is_closed_unmarked(first.as_deref(), last.as_deref()) => RunState::Ended,
-            None => RunState::Interrupted,
+/// Opens the directory of all transcripts. Files are opened by name in it: the way there is walked once.
+fn open_dir(layout: &Layout) -> Result<File, ReadError> {
+    let dir = layout.transcripts();
+    File::open(&dir).map_err(|source| io_error(&dir, source))
+}
+
+/// A file that is to be looked at.
+#[derive(Clone, Copy)]
+struct Transcript<'a> {
+    layout: &'a Layout,
+    dir: &'a File,
+    run: &'a RunId,
+}
+
+impl Transcript<'_> {
+    fn open(self) -> Result<(File, u64), ReadError> {
+        open_in(self.dir, &Layout::transcript_name(self.run)).map_err(|source| self.failed(source))
+    }
+
+    fn failed(self, source: io::Error) -> ReadError {
+        io_error(&self.layout.transcript(self.run), source)
+    }
+
+    fn look(self, room: &mut Room) -> Result<RunListing, ReadError> {
+        let (file, bytes) = self.open()?;
+        let ends = read_ends(&file, bytes, room).map_err(|source| self.failed(source))?;
+        let Ends { mut first, mut last, last_seq, bytes } = ends;
+        let state = if last.as_ref().is_some_and(|last| last.kind == Kind::RunCompleted) {
+            RunState::Ended
+        } else {
+            match writer_of_opened(&file).map_err(|source| self.failed(source))? {
+                Some(holder) => RunState::Live(holder),
+                None if is_closed_unmarked(first.as_deref(), last.as_deref()) => RunState::Ended,
+                None => RunState::Interrupted,
+            }
+        };
+        for event in [&mut first, &mut last].into_iter().flatten() {
+            // One id in memory serves all that have it: a list holds three for each run.
+            if event.run_id == *self.run {
+                event.run_id = self.run.clone();
+            }
         }
-    };
-    Ok(RunListing { run_id: run.clone(), path, bytes, first, last, last_seq, state })
+        let (run_id, path) = (self.run.clone(), self.layout.transcript(self.run));
+        Ok(RunListing { run_id, path, bytes, first, last, last_seq, state })
+    }
 }
 
 /// Tells whether a run whose writer marks neither its beginning nor its end, as AWF does, has nothing

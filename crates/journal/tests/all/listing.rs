@@ -85,11 +85,30 @@ fn a_large_file_that_ends_in_garbage_still_has_a_last_event() {
 }
 
 #[test]
+fn first_and_last_lines_are_found_however_long_they_are() {
+    let storage = TestStorage::new();
+    let lengths = [10, 3_000, 3_900, 15_000, 16_100, 20_000, 65_000, 70_000, 300_000];
+    for first in lengths {
+        for last in lengths {
+            let name = format!("{first}-{last}");
+            let text = |length: usize| "x".repeat(length);
+            let end = run_completed("x", Status::Failed).by(&text(last));
+            storage.record(&name, [started_at(1).by(&text(first)), assistant_text("a"), end]);
+            let run = look_at(&storage.layout, &run_id(&name)).unwrap();
+            assert_eq!(run.bytes, storage.bytes(&name).len() as u64, "{name}");
+            assert_eq!(run.first.unwrap().seq, 1, "{name}");
+            assert_eq!((run.last.unwrap().seq, run.last_seq), (3, Some(3)), "{name}");
+            assert_eq!(run.state, RunState::Ended, "{name}");
+        }
+    }
+}
+
+#[test]
 fn what_comes_late_does_not_open_a_run_that_has_ended() {
     let (begin, end) = (|| started_at(1), || run_completed("x", Status::Failed));
     let late = |count: usize| (0..count).map(|_| assistant_text(&"x".repeat(1000)));
     let unmarked = || vec![step_started("a"), step_completed("a", Status::Succeeded)];
-    let cases: [(&str, Vec<Draft>, RunState); 9] = [
+    let cases: [(&str, Vec<Draft>, RunState); 11] = [
         ("one-late", [begin(), end()].into_iter().chain(late(1)).collect(), RunState::Ended),
         ("many-late", [begin(), end()].into_iter().chain(late(30)).collect(), RunState::Ended),
         ("open", [begin()].into_iter().chain(late(30)).collect(), RunState::Interrupted),
@@ -103,6 +122,8 @@ fn what_comes_late_does_not_open_a_run_that_has_ended() {
         ("unmarked-open", [unmarked(), vec![step_started("b")]].concat(), RunState::Interrupted),
         ("inner", [vec![begin()], unmarked()].concat(), RunState::Interrupted),
         ("ended-twice", vec![begin(), end(), begin(), end()], RunState::Ended),
+        ("end-alone", [end()].into_iter().chain(late(10)).collect(), RunState::Ended),
+        ("end-alone-far", [end()].into_iter().chain(late(30)).collect(), RunState::Ended),
     ];
     let storage = TestStorage::new();
     for (name, drafts, state) in cases {
