@@ -79,7 +79,7 @@ pub(crate) fn read_ends(file: &File, bytes: u64, room: &mut Room) -> io::Result<
 }
 
 /// Reads the first event of a transcript, if its first line is one.
-fn read_first(file: &File, room: &mut Room) -> io::Result<Option<Box<Event>>> {
+pub(crate) fn read_first(file: &File, room: &mut Room) -> io::Result<Option<Box<Event>>> {
     for wanted in [NEAR, FAR] {
         let head = room.fill(file, wanted, 0)?;
         if let Some(end) = memchr::memchr(b'\n', head) {

@@ -4,7 +4,7 @@ use quipu_event::RunId;
 
 use crate::error::ReadError;
 use crate::layout::Layout;
-use crate::runs::{list_runs, run_ids_unordered};
+use crate::runs::{beginnings_unordered, run_ids_unordered};
 
 /// The word that names the run that started last.
 pub const LAST: &str = "last";
@@ -71,11 +71,15 @@ pub fn find_run(layout: &Layout, name: &str) -> Result<RunId, FindError> {
     }
 }
 
+/// Finds the run that was called by no other and started last. Runs without a first event come last,
+/// and called ones behind all others.
 fn newest(layout: &Layout) -> Result<Option<RunId>, ReadError> {
-    let runs = list_runs(layout)?;
-    let is_called = |first: &quipu_event::Event| first.parent_run_id.is_some();
-    let uncalled = runs.iter().find(|run| !run.first.as_deref().is_some_and(is_called));
-    Ok(uncalled.or(runs.first()).map(|run| run.run_id.clone()))
+    let runs = beginnings_unordered(layout)?;
+    let newest = runs.into_iter().min_by(|a, b| {
+        let called = a.is_called.cmp(&b.is_called);
+        called.then_with(|| b.started.cmp(&a.started)).then_with(|| a.run_id.cmp(&b.run_id))
+    });
+    Ok(newest.map(|run| run.run_id))
 }
 
 fn shown(candidates: &[RunId], count: usize) -> String {

@@ -11,9 +11,9 @@ use std::os::unix::fs::DirEntryExt;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use quipu_event::{Event, Kind, RunId};
+use quipu_event::{Event, Kind, RunId, Timestamp};
 
-use crate::ends::{Ends, Room, bounds_a_run, read_ends};
+use crate::ends::{Ends, Room, bounds_a_run, read_ends, read_first};
 use crate::error::ReadError;
 use crate::layout::Layout;
 use crate::lock::{Holder, writer_of_opened};
@@ -108,6 +108,27 @@ pub fn map_runs_unordered<R: Send>(
     keep: impl Fn(RunListing) -> R + Sync,
 ) -> Result<Listed<R>, ReadError> {
     for_each_transcript(layout, |transcript, room| transcript.look(room).map(&keep))
+}
+
+/// When a run began, and whether another run called it: what its head says, and no tail is read for.
+pub(crate) struct Beginning {
+    pub(crate) run_id: RunId,
+    pub(crate) started: Option<Timestamp>,
+    pub(crate) is_called: bool,
+}
+
+/// Returns the beginnings of all runs, in no particular order. What cannot be read is left out.
+pub(crate) fn beginnings_unordered(layout: &Layout) -> Result<Vec<Beginning>, ReadError> {
+    let listed = for_each_transcript(layout, |transcript, room| {
+        let (file, _) = transcript.open()?;
+        let first = read_first(&file, room).map_err(|source| transcript.failed(source))?;
+        Ok(Beginning {
+            run_id: transcript.run.clone(),
+            started: first.as_ref().map(|first| first.timestamp),
+            is_called: first.is_some_and(|first| first.parent_run_id.is_some()),
+        })
+    })?;
+    Ok(listed.runs)
 }
 
 /// Does `look` to every transcript there is, with as many threads as there are cores.

@@ -178,6 +178,27 @@ fn a_run_goes_by_its_id_by_any_unique_beginning_and_by_last() {
 }
 
 #[test]
+fn last_is_found_by_heads_alone() {
+    let storage = TestStorage::new();
+    storage.record("old", [started_at(1), run_completed("x", Status::Failed)]);
+    storage.record("new", [started_at(2), run_completed("x", Status::Failed)]);
+    let whole = storage.bytes("new");
+    let first = whole.iter().position(|&byte| byte == b'\n').unwrap();
+    std::fs::write(storage.path("new"), [&whole[..=first], &[b'#'; 100_000]].concat()).unwrap();
+    assert_eq!(find_run(&storage.layout, "last").unwrap().as_str(), "new");
+}
+
+#[test]
+fn a_run_without_a_first_event_is_last_only_where_the_others_were_called() {
+    let storage = TestStorage::new();
+    storage.create_child("child", "gone").record(started_at(9)).unwrap();
+    storage.record("empty", []);
+    assert_eq!(find_run(&storage.layout, "last").unwrap().as_str(), "empty");
+    storage.record("r", [started_at(1)]);
+    assert_eq!(find_run(&storage.layout, "last").unwrap().as_str(), "r");
+}
+
+#[test]
 fn where_every_run_was_called_last_is_one_of_those() {
     let storage = TestStorage::new();
     storage.create_child("child", "gone").record(started_at(1)).unwrap();
