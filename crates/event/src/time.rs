@@ -3,10 +3,11 @@
 //! This file converts and prints; it never looks at a clock. The recorder does that.
 
 mod civil;
+mod rfc3339;
 
 pub(crate) use civil::SPELLED;
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 
 use jiff::fmt::temporal::{DateTimeParser, DateTimePrinter};
 use serde::{Deserialize, Serialize};
@@ -14,9 +15,15 @@ use serde::{Deserialize, Serialize};
 /// A moment, printed in UTC with microseconds.
 ///
 /// Other writers' offsets are accepted and converted. A moment that carries finer digits than
-/// microseconds keeps them, so that nothing read is rounded on a re-encode.
+/// microseconds keeps nanoseconds, so that what is read is not rounded on a re-encode. One that UTC has
+/// no year for, because its offset took it over an edge of the calendar, is printed with an offset.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Timestamp(jiff::Timestamp);
+pub struct Timestamp {
+    /// Microseconds since 1970, rounded down.
+    micros: i64,
+    /// Nanoseconds beyond them, less than 1000.
+    nanos: u16,
+}
 
 /// A text that is no RFC 3339 time.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -26,6 +33,8 @@ pub struct TimestampError {
     pub text: String,
 }
 
+// RFC 3339 is read here. The date library is for what others write beside it: a time without
+// separators, a named zone behind the offset, and years before 0, which its own spelling has a sign for.
 static PARSER: DateTimeParser = DateTimeParser::new();
 static MICROS: DateTimePrinter = DateTimePrinter::new().precision(Some(6));
 static NANOS: DateTimePrinter = DateTimePrinter::new().precision(Some(9));
@@ -33,13 +42,13 @@ static NANOS: DateTimePrinter = DateTimePrinter::new().precision(Some(9));
 impl Timestamp {
     /// Makes a timestamp from microseconds since 1970, clamped to the years -9999 to 9999.
     pub fn from_micros(micros: i64) -> Self {
-        let edge = if micros < 0 { jiff::Timestamp::MIN } else { jiff::Timestamp::MAX };
-        Timestamp(jiff::Timestamp::from_microsecond(micros).unwrap_or(edge))
+        let first = jiff::Timestamp::MIN.as_microsecond();
+        Timestamp { micros: micros.clamp(first, rfc3339::LAST), nanos: 0 }
     }
 
     /// Returns microseconds since 1970.
     pub fn as_micros(self) -> i64 {
-        self.0.as_microsecond()
+        self.micros
     }
 
     /// Returns the whole milliseconds from `earlier` to this moment, 0 when it is not earlier.
@@ -49,30 +58,60 @@ impl Timestamp {
 
     /// Reads an RFC 3339 time with any offset.
     pub fn parse(text: &str) -> Result<Self, TimestampError> {
-        if let Some(micros) = civil::parse(text.as_bytes()) {
-            return Ok(Timestamp::from_micros(micros));
+        let bytes = text.as_bytes();
+        if let Some(micros) = civil::parse(bytes) {
+            return Ok(Timestamp { micros, nanos: 0 });
+        }
+        if let Some((micros, nanos)) = rfc3339::parse(bytes) {
+            return Ok(Timestamp { micros, nanos });
         }
         PARSER
             .parse_timestamp(text)
-            .map(Timestamp)
+            .map(Timestamp::from)
             .map_err(|_| TimestampError { text: text.chars().take(80).collect() })
     }
 
     /// Returns the timestamp as it stands in a line, if it is one of whole microseconds in a year
     /// of four digits.
     pub(crate) fn spelled(self) -> Option<[u8; SPELLED]> {
-        if self.0.subsec_nanosecond() % 1000 == 0 { civil::spell(self.as_micros()) } else { None }
+        if self.nanos == 0 { civil::spell(self.micros) } else { None }
     }
 
     /// Appends the timestamp to `out` as it stands in a line.
     pub fn write_to(self, out: &mut String) {
-        let spelled = self.spelled();
+        let Timestamp { micros, nanos } = self;
+        let spelled = civil::spell(micros);
         if let Some(text) = spelled.as_ref().and_then(|text| str::from_utf8(text).ok()) {
-            return out.push_str(text);
+            out.push_str(text);
+            if nanos > 0 {
+                out.truncate(out.len() - 1);
+                // Writing to a `String` has no way to fail.
+                let _ = write!(out, "{nanos:03}Z");
+            }
+            return;
         }
-        let printer = if self.0.as_nanosecond() % 1000 == 0 { &MICROS } else { &NANOS };
+        if let Some(text) = rfc3339::spell_beyond_utc(micros, nanos) {
+            out.push_str(&text);
+            return;
+        }
+        let nanoseconds = i128::from(micros) * 1000 + i128::from(nanos);
+        let moment = jiff::Timestamp::from_nanosecond(nanoseconds)
+            .expect("a year before 0 came from the date library, or was clamped to what it holds");
+        let printer = if nanos == 0 { &MICROS } else { &NANOS };
         // Writing to a `String` has no way to fail.
-        let _ = printer.print_timestamp(&self.0, out);
+        let _ = printer.print_timestamp(&moment, out);
+    }
+}
+
+impl From<jiff::Timestamp> for Timestamp {
+    fn from(moment: jiff::Timestamp) -> Self {
+        // A microsecond is rounded down, also before 1970.
+        let micros = moment.as_nanosecond().div_euclid(1000);
+        let nanos = moment.as_nanosecond().rem_euclid(1000);
+        Timestamp {
+            micros: i64::try_from(micros).expect("microseconds of 20,000 years fit"),
+            nanos: u16::try_from(nanos).expect("a remainder of 1000 is below it"),
+        }
     }
 }
 

@@ -1,11 +1,11 @@
 //! The one spelling of a time that our own writer uses, read and written without detours.
 //!
-//! `2026-06-08T10:14:42.123456Z`: 27 bytes, years 0000 to 9999. Everything else is left to the
-//! date library, which also decides what is right: a property test compares the two.
+//! `2026-06-08T10:14:42.123456Z`: 27 bytes, years 0000 to 9999. Everything else is left to
+//! [`super::rfc3339`]. The date library decides what is right: property tests compare with it.
 
 use std::cell::Cell;
 
-const DAY: i64 = 86_400_000_000;
+pub(super) const DAY: i64 = 86_400_000_000;
 /// So many bytes the one spelling has.
 pub(crate) const SPELLED: usize = 27;
 
@@ -50,8 +50,8 @@ pub(super) fn parse(text: &[u8]) -> Option<i64> {
     let (year, month, day) = (number(&text[0..4])?, number(&text[5..7])?, number(&text[8..10])?);
     let (hour, minute) = (number(&text[11..13])?, number(&text[14..16])?);
     let (second, micros) = (number(&text[17..19])?, number(&text[20..26])?);
-    // Leap seconds, dates that are none and the edge of the calendar are for the date library.
-    if year > 9998 || hour > 23 || minute > 59 || second > 59 || !(1..=12).contains(&month) {
+    // Leap seconds are left to the reader of all spellings.
+    if hour > 23 || minute > 59 || second > 59 || !(1..=12).contains(&month) {
         return None;
     }
     if !(1..=days_in(year, month)).contains(&day) {
@@ -65,7 +65,7 @@ pub(super) fn parse(text: &[u8]) -> Option<i64> {
 /// The proleptic Gregorian date of a day counted from 1970-01-01.
 ///
 /// Counted in eras of 400 years that begin on a first of March, so that the leap day comes last.
-fn date_of(days: i64) -> (i64, i64, i64) {
+pub(super) fn date_of(days: i64) -> (i64, i64, i64) {
     let days = days + 719_468;
     let era = days.div_euclid(146_097);
     let of_era = days.rem_euclid(146_097);
@@ -88,7 +88,7 @@ fn days_in(year: i64, month: i64) -> i64 {
 }
 
 /// The inverse of [`date_of`].
-fn days_of(year: i64, month: i64, day: i64) -> i64 {
+pub(super) fn days_of(year: i64, month: i64, day: i64) -> i64 {
     let year = year - i64::from(month <= 2);
     let (era, year_of_era) = (year.div_euclid(400), year.rem_euclid(400));
     let month_from_march = (month + 9) % 12;
@@ -96,7 +96,7 @@ fn days_of(year: i64, month: i64, day: i64) -> i64 {
     era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + of_year - 719_468
 }
 
-fn number(text: &[u8]) -> Option<i64> {
+pub(super) fn number(text: &[u8]) -> Option<i64> {
     text.iter().try_fold(0, |value, byte| {
         byte.is_ascii_digit().then(|| value * 10 + i64::from(byte - b'0'))
     })
@@ -123,8 +123,12 @@ mod tests {
             text in "[0-9]{4}-[0-1][0-9]-[0-3][0-9]T[0-2][0-9]:[0-6][0-9]:[0-6][0-9]\\.[0-9]{6}Z",
         ) {
             if let Some(micros) = parse(text.as_bytes()) {
-                let theirs: jiff::Timestamp = text.parse().unwrap();
-                prop_assert_eq!(micros, theirs.as_microsecond());
+                // Their calendar ends a day earlier.
+                if let Ok(theirs) = text.parse::<jiff::Timestamp>() {
+                    prop_assert_eq!(micros, theirs.as_microsecond());
+                } else {
+                    prop_assert!(text.starts_with("9999-12-3"));
+                }
             }
         }
     }
