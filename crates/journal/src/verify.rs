@@ -3,6 +3,7 @@
 mod calls;
 mod finding;
 mod links;
+mod occurrences;
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -18,6 +19,7 @@ use crate::reader::{DamageKind, decode, io_error};
 use crate::spans::{OpenSpans, Unstarted};
 use calls::Calls;
 use links::check_links;
+use occurrences::Occurrences;
 
 pub use finding::{Finding, FindingKind};
 
@@ -114,18 +116,29 @@ struct Fold {
     run: RunId,
     parent: Option<RunId>,
     is_workflow: bool,
-    /// Whether our own writer began it.
-    is_ours: bool,
+    writer: Writer,
     last_seq: u64,
     /// How many lines since then hold no event, and may have held one each.
     damaged: u64,
     ended: bool,
     spans: OpenSpans,
+    occurrences: Occurrences,
     calls: Calls,
     children: Vec<RunId>,
     events: u64,
     /// The line of each start that stands behind damage: the nth event is on another than the nth.
     lines: HashMap<u64, u64>,
+}
+
+/// Whose words a run has.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Writer {
+    /// Our own writer began it.
+    Ours,
+    /// We took it over from another recorder, whose words are in it as they were.
+    Imported,
+    /// It does not say.
+    Unknown,
 }
 
 impl Fold {
@@ -134,11 +147,12 @@ impl Fold {
             run,
             parent: None,
             is_workflow: false,
-            is_ours: false,
+            writer: Writer::Unknown,
             last_seq: 0,
             damaged: 0,
             ended: false,
             spans: OpenSpans::default(),
+            occurrences: Occurrences::default(),
             calls: Calls::default(),
             children: Vec::new(),
             events: 0,
@@ -156,6 +170,7 @@ impl Fold {
         let payload = event.decode_payload();
         if let Ok(payload) = &payload {
             self.check_contract(event, payload, found);
+            self.check_occurrence(line, event, payload, found);
         }
         match payload {
             Ok(Payload::ToolCall(call)) => self.calls.check_call(event, &call.call_id, found),
@@ -183,18 +198,51 @@ impl Fold {
         found: &mut impl FnMut(FindingKind),
     ) {
         match payload {
-            Payload::RunCreated(_) => self.is_ours = true,
+            Payload::RunCreated(_) => self.writer = Writer::Ours,
             Payload::RunStarted(started) => {
-                let is_imported =
-                    started.labels.as_ref().is_some_and(|labels| labels.contains_key(IMPORTED));
-                self.is_ours = started.format.is_some() && !is_imported;
+                let labels = started.labels.as_ref();
+                self.writer = match started.format {
+                    _ if labels.is_some_and(|labels| labels.contains_key(IMPORTED)) => {
+                        Writer::Imported
+                    }
+                    Some(_) => Writer::Ours,
+                    None => Writer::Unknown,
+                };
             }
             _ => {}
         }
-        if self.is_ours && event.origin.is_none() {
+        if self.writer == Writer::Ours && event.origin.is_none() {
             let breaches = payload.breaches(&event.payload).into_iter();
             breaches.for_each(|breach| {
                 found(FindingKind::Breach { kind: event.kind.clone(), breach });
+            });
+        }
+    }
+
+    /// Checks that path and attempt name one occurrence. Other recorders (AWF) do not count attempts, and
+    /// what was said before we recorded it is as it was left.
+    fn check_occurrence(
+        &mut self,
+        line: u64,
+        event: &Event,
+        payload: &Payload,
+        found: &mut impl FnMut(FindingKind),
+    ) {
+        let first = self.occurrences.add(line, event, payload);
+        let (Some(first), Payload::StepStarted(step)) = (first, payload) else { return };
+        let counts = match self.writer {
+            Writer::Ours => true,
+            Writer::Unknown => step.attempt.is_some(),
+            Writer::Imported => false,
+        };
+        if counts && event.origin.is_none() {
+            found(FindingKind::StartedAgain {
+                start: event.kind.clone(),
+                seq: event.seq,
+                path: event.path.to_string(),
+                attempt: step.attempt.unwrap_or(1),
+                first_line: first.line,
+                first_seq: first.seq,
             });
         }
     }

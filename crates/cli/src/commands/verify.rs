@@ -19,6 +19,12 @@ use crate::format::visible::visible;
 /// Without a RUN, all runs are checked. Prints `ok ID EVENTS` for a sound run, and
 /// `PATH:LINE: what is wrong` for each finding. Exits with 3 if there was any. What is worth knowing
 /// and not wrong, such as a parent that does not name its child, is a note on stderr.
+///
+/// With --json each finding has one of these words as its `kind`. Lines: damaged, key_missing, number,
+/// foreign_run, other_parent, payload, breach (what the format asks of a writer). Pairs: unstarted,
+/// unfinished, started_twice (while the first is open), started_again (the same path and attempt after its
+/// end), after_end, call_twice, result_without_call. Links: child_unnamed, other_child, child_missing,
+/// child_disowns, parent_missing, parent_silent. Files: mode, and no_event as a note.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
     quipu verify last\n  \
@@ -157,6 +163,7 @@ fn word(finding: &FindingKind) -> &'static str {
         FindingKind::ChildUnnamed { .. } => "child_unnamed",
         FindingKind::OtherChild { .. } => "other_child",
         FindingKind::StartedTwice { .. } => "started_twice",
+        FindingKind::StartedAgain { .. } => "started_again",
         FindingKind::Unstarted { .. } => "unstarted",
         FindingKind::Unfinished { .. } => "unfinished",
         FindingKind::AfterEnd { .. } => "after_end",

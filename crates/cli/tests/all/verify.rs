@@ -100,6 +100,17 @@ fn each_kind_of_damage_is_found_where_it_is() {
             ":5: step.completed at \"b\" without its step.started",
         ),
         (
+            "started_again",
+            |lines| {
+                lines.splice(5..5, [lines[1].clone(), lines[4].clone()]);
+                for (seq, line) in (1..).zip(lines.iter_mut()) {
+                    let rest = line.split_once(',').unwrap().1;
+                    *line = format!("{{\"seq\":{seq},{rest}");
+                }
+            },
+            ":6: step.started (seq 6) at \"a\" is attempt 1 once more: it started on line 2 (seq 2) and has ended (byte ",
+        ),
+        (
             "parent_missing",
             |lines| {
                 lines.iter_mut().for_each(|line| {

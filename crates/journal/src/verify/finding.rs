@@ -102,6 +102,26 @@ pub enum FindingKind {
         /// The line of the first start.
         line: u64,
     },
+    /// A step started that had started and ended before: path and attempt together name one
+    /// occurrence, and another one of the same path is another attempt.
+    #[error(
+        "{start} (seq {seq}) at {path:?} is attempt {attempt} once more: it started on line {first_line} \
+         (seq {first_seq}) and has ended"
+    )]
+    StartedAgain {
+        /// The start.
+        start: Kind,
+        /// Its number.
+        seq: u64,
+        /// Where.
+        path: String,
+        /// The attempt that both say they are.
+        attempt: u32,
+        /// The line of the first start.
+        first_line: u64,
+        /// The number of the first start.
+        first_seq: u64,
+    },
     /// Something completed that never started.
     #[error("{completed} at {path:?} without its {start}")]
     Unstarted {

@@ -129,6 +129,120 @@ const MUTATIONS: &[Mutation] = &[
         &["line 3, byte #: step.started at \"a\" while that of line 2 is still open"],
     ),
     (
+        "a step that starts again after its end",
+        |s| {
+            rewrite(s, "r", |l| {
+                l.splice(6..6, [l[1].clone(), l[5].clone()]);
+                renumber(l);
+            })
+        },
+        &[
+            "line 7, byte #: step.started (seq 7) at \"a\" is attempt 1 once more: it started on line 2 (seq 2) and has ended",
+        ],
+    ),
+    (
+        "a step that starts again behind damage, and a third time",
+        |s| {
+            rewrite(s, "r", |l| {
+                l.splice(6..6, [l[1].clone(), l[5].clone(), l[1].clone(), l[5].clone()]);
+                renumber(l);
+                l.insert(0, "x\n".into());
+            })
+        },
+        &[
+            "line 1, byte 0: not an event: expected value at byte 1",
+            "line 8, byte #: step.started (seq 7) at \"a\" is attempt 1 once more: it started on line 3 (seq 2) and has ended",
+            "line 10, byte #: step.started (seq 9) at \"a\" is attempt 1 once more: it started on line 3 (seq 2) and has ended",
+        ],
+    ),
+    (
+        "a call that is made again after its end",
+        |s| {
+            rewrite(s, "r", |l| {
+                l.splice(8..8, [l[6].clone(), l[7].clone()]);
+                renumber(l);
+            })
+        },
+        &[
+            "line 9, byte #: step.call_workflow.started (seq 9) at \"c\" is attempt 1 once more: it started on line 7 (seq 7) and has ended",
+        ],
+    ),
+    (
+        "a step that starts again as a call of a run",
+        |s| {
+            rewrite(s, "r", |l| {
+                for call in [6, 7] {
+                    l[call] = l[call].replace("\"path\":\"c\"", "\"path\":\"a\"");
+                }
+            })
+        },
+        &[
+            "line 7, byte #: step.call_workflow.started (seq 7) at \"a\" is attempt 1 once more: it started on line 2 (seq 2) and has ended",
+        ],
+    ),
+    (
+        "another attempt",
+        |s| {
+            rewrite(s, "r", |l| {
+                let again = |line: &String| line.replace("\"attempt\":1", "\"attempt\":2");
+                l.splice(6..6, [again(&l[1]), again(&l[5])]);
+                renumber(l);
+            })
+        },
+        &[],
+    ),
+    (
+        "a step that starts again where nobody counts attempts",
+        |s| {
+            rewrite(s, "r", |l| {
+                l.splice(6..6, [l[1].clone(), l[5].clone()]);
+                l[0] = l[0].replace("\"format\":1", "\"version\":\"1\"");
+                for line in l.iter_mut() {
+                    *line = line.replace(",\"attempt\":1", "");
+                }
+                renumber(l);
+            })
+        },
+        &[],
+    ),
+    (
+        "a step that starts again in a run that was imported",
+        |s| {
+            rewrite(s, "r", |l| {
+                l.splice(6..6, [l[1].clone(), l[5].clone()]);
+                l[0] = l[0]
+                    .replace("\"format\":1", "\"format\":1,\"labels\":{\"imported_from\":\"awf\"}");
+                renumber(l);
+            })
+        },
+        &[],
+    ),
+    (
+        "steps that do not say where they are",
+        |s| {
+            rewrite(s, "r", |l| {
+                l.splice(6..6, [l[1].clone(), l[5].clone()]);
+                for line in l.iter_mut() {
+                    *line = line.replace("\"path\":\"a\"", "\"path\":\"\"");
+                }
+                renumber(l);
+            })
+        },
+        &[],
+    ),
+    (
+        "a call inside the step that makes it",
+        |s| {
+            rewrite(s, "r", |l| {
+                let calls = l.drain(6..8).map(|l| l.replace("\"path\":\"c\"", "\"path\":\"a\""));
+                let calls: Vec<_> = calls.collect();
+                l.splice(5..5, calls);
+                renumber(l);
+            })
+        },
+        &[],
+    ),
+    (
         "a call that names no child",
         |s| replace(s, "r", 8, "\"child_run_id\":\"child\",", ""),
         &["line 8, byte #: step.call_workflow.completed at \"c\" names no child_run_id"],
@@ -419,7 +533,7 @@ fn agents_may_number_their_calls_alike() {
     let ask = || Draft::new(Kind::MessageUser, &json!({ "role": "user", "blocks": [] })).unwrap();
     let storage = TestStorage::new();
     let mut drafts = vec![run_started("x")];
-    for path in ["left", "right", "left"] {
+    for path in ["left", "right", "middle"] {
         drafts.extend([
             step_started(path),
             at(tool_call("item_0"), path),
