@@ -124,7 +124,8 @@ struct Fold {
     spans: OpenSpans,
     occurrences: Occurrences,
     calls: Calls,
-    children: Vec<RunId>,
+    /// The runs it calls, each with the line of the call.
+    children: Vec<(u64, RunId)>,
     events: u64,
     /// The line of each start that stands behind damage: the nth event is on another than the nth.
     lines: HashMap<u64, u64>,
@@ -185,7 +186,7 @@ impl Fold {
         }
         self.calls.note_round(event);
         if event.kind == Kind::CallWorkflowStarted {
-            self.children.extend(event.child_run_id.clone());
+            self.children.extend(event.child_run_id.clone().map(|child| (line, child)));
         }
     }
 

@@ -132,7 +132,7 @@ fn each_kind_of_damage_is_found_where_it_is() {
                     )
                 })
             },
-            ": called run kid has no transcript",
+            ":2: called run kid has no transcript",
         ),
     ];
     for (kind, damage, told) in cases {

@@ -13,7 +13,7 @@ pub(super) fn check_links(
     fold: &Fold,
     report: &mut Report,
 ) -> Result<(), ReadError> {
-    for child in &fold.children {
+    for (line, child) in &fold.children {
         let what = match first_event(layout, child)? {
             None => FindingKind::ChildMissing { child: child.clone() },
             Some(first) if first.parent_run_id.as_ref() == Some(&fold.run) => continue,
@@ -21,7 +21,7 @@ pub(super) fn check_links(
                 FindingKind::ChildDisowns { child: child.clone(), named: first.parent_run_id }
             }
         };
-        report.add(None, None, what);
+        report.add(Some(*line), None, what);
     }
     let Some(parent) = &fold.parent else { return Ok(()) };
     let silent = || FindingKind::ParentSilent { parent: parent.clone() };

@@ -387,17 +387,17 @@ const MUTATIONS: &[Mutation] = &[
     (
         "a child that is not there",
         |s| std::fs::remove_file(s.path("child")).unwrap(),
-        &["called run child has no transcript"],
+        &["line 7: called run child has no transcript"],
     ),
     (
         "a child of somebody else",
         |s| replace(s, "child", 1, "\"parent_run_id\":\"r\"", "\"parent_run_id\":\"q\""),
-        &["called run child names q as its parent"],
+        &["line 7: called run child names q as its parent"],
     ),
     (
         "a child of nobody",
         |s| replace(s, "child", 1, "\"parent_run_id\":\"r\",", ""),
-        &["called run child names nobody as its parent"],
+        &["line 7: called run child names nobody as its parent"],
     ),
     (
         "a file open to others",
