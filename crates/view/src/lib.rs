@@ -129,6 +129,7 @@ pub use kgent::{KgentOptions, KgentView};
 pub use markdown::MarkdownView;
 pub use otlp::{OTLP_MAPPING_VERSION, OtlpView, SEMANTIC_CONVENTIONS, SpokenContent};
 pub use price::PriceTable;
+pub use reading::decode_whole;
 pub use receipt::{Receipt, ReceiptBuilder};
 pub use session_cost::SessionCost;
 pub use summary::Summary;

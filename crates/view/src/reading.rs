@@ -7,7 +7,8 @@
 mod foreign_block;
 
 use quipu_event::payload::{
-    Message, RunCompleted, Status, StepCompleted, StepStarted, ToolCall, ToolResult, ToolStatus,
+    Message, PayloadError, RunCompleted, Status, StepCompleted, StepStarted, ToolCall, ToolResult,
+    ToolStatus,
 };
 use quipu_event::{Event, Json, Kind, Payload, StepPath};
 use serde::Deserialize;
@@ -29,9 +30,16 @@ pub(crate) enum Shape {
     Undecoded,
 }
 
+/// Decodes the payload of `event`, with all that its blocks of unknown types say.
+pub fn decode_whole(event: &Event) -> Result<Payload, PayloadError> {
+    let mut payload = event.decode_payload()?;
+    foreign_block::fill_in_content(&mut payload, &event.payload);
+    Ok(payload)
+}
+
 /// Reads the payload of `event`.
 pub(crate) fn read(event: &Event) -> Reading {
-    let (payload, shape) = match event.decode_payload() {
+    let (payload, shape) = match decode_whole(event) {
         Ok(payload) => (payload, Shape::Sound),
         Err(_) => (Payload::Absent, Shape::Undecoded),
     };
@@ -40,7 +48,6 @@ pub(crate) fn read(event: &Event) -> Reading {
         payload => payload,
     };
     fill_in_status(&mut payload);
-    foreign_block::fill_in_content(&mut payload, &event.payload);
     Reading { payload, shape }
 }
 

@@ -126,6 +126,39 @@ fn a_file_of_another_writer_is_shown_like_our_own() {
 }
 
 #[test]
+fn a_block_of_an_unknown_type_is_shown_with_what_it_says() {
+    let session = Session::new();
+    let blocks = [
+        r#"{"type":"image","fidelity":"router","content":{"type":"image","url":"cat.png"}}"#
+            .to_owned(),
+        r#"{"type":"poll","fidelity":"router","question":"tea?","votes":{"yes":3}}"#.to_owned(),
+        r#"{"type":"mood","fidelity":"router"}"#.to_owned(),
+        format!(r#"{{"type":"blob","fidelity":"router","content":"{}"}}"#, "x".repeat(5000)),
+    ];
+    let blocks = blocks.join(",");
+    let message =
+        format!(r#"{{"type":"message.user","payload":{{"role":"user","blocks":[{blocks}]}}}}"#);
+    session.quipu_with_input(&["record", "--name", "x", "--id", "x"], &message);
+    let shown = session.ok(&["show", "x", "--type", "message"]);
+    let shown: Vec<_> = shown.lines().skip(2).map(str::trim_start).collect();
+    let blob = format!("{}… 4.4 kB more; --full shows all", "x".repeat(600));
+    assert_eq!(
+        shown,
+        [
+            "a block of type image",
+            r#"{"type":"image","url":"cat.png"}"#,
+            "a block of type poll",
+            r#"{"question":"tea?","type":"poll","votes":{"yes":3}}"#,
+            "a block of type mood",
+            "a block of type blob",
+            &blob,
+        ]
+    );
+    let found = session.ok(&["show", "x", "--grep", "TEA?", "--json"]);
+    assert_eq!(found.lines().count(), 1, "{found}");
+}
+
+#[test]
 fn a_run_is_named_by_any_unique_beginning_or_by_last() {
     let session = transcripts::session();
     let whole = session.ok(&["show", REVIEW_ID]);

@@ -20,8 +20,7 @@ pub(super) fn fill_in_content(payload: &mut Payload, text: &Json) {
     if !blocks.iter().any(is_foreign) {
         return;
     }
-    let Ok(Written { blocks: written }) = serde_json::from_str(text.as_str()) else { return };
-    for (block, written) in blocks.iter_mut().zip(written) {
+    for (block, written) in blocks.iter_mut().zip(written_blocks(text.as_str())) {
         if let BlockContent::Other { content, .. } = &mut block.content
             && let Some(whole) = said_beside_content(written)
         {
@@ -30,11 +29,15 @@ pub(super) fn fill_in_content(payload: &mut Payload, text: &Json) {
     }
 }
 
-/// The blocks of a payload as they were written.
-#[derive(Deserialize)]
-struct Written<'a> {
-    #[serde(borrow, default)]
-    blocks: Vec<&'a RawValue>,
+/// Returns the blocks of a payload as they were written. AWF has payloads that are a list of them.
+fn written_blocks(payload: &str) -> Vec<&RawValue> {
+    #[derive(Deserialize)]
+    struct Written<'a> {
+        #[serde(borrow, default)]
+        blocks: Vec<&'a RawValue>,
+    }
+    let bare = || serde_json::from_str(payload).unwrap_or_default();
+    serde_json::from_str(payload).map_or_else(|_| bare(), |Written { blocks }| blocks)
 }
 
 /// Returns the block but for our own remarks on it, if it says anything beside `content`.
@@ -56,7 +59,7 @@ fn said_beside_content(block: &RawValue) -> Option<Json> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use quipu_event::payload::Message;
+    use quipu_event::Kind;
 
     #[test]
     fn a_block_of_an_unknown_type_says_all_that_stands_in_it() {
@@ -74,12 +77,17 @@ mod tests {
         ];
         for (block, expected) in cases {
             let known = r#"{"type":"text","text":"a","font":"serif"}"#;
-            let text = Json::parse(&format!("{{\"blocks\":[{known},{block}]}}")).unwrap();
-            let mut payload = Payload::Message(text.decode::<Message>().unwrap());
-            fill_in_content(&mut payload, &text);
-            let Payload::Message(message) = payload else { panic!() };
-            let BlockContent::Other { content, .. } = &message.blocks[1].content else { panic!() };
-            assert_eq!(content.as_ref().map(Json::as_str), expected, "{block}");
+            let blocks = format!("[{known},{block}]");
+            for text in [format!("{{\"blocks\":{blocks}}}"), blocks] {
+                let text = Json::parse(&text).unwrap();
+                let mut payload = Payload::decode(&Kind::MessageUser, &text).unwrap();
+                fill_in_content(&mut payload, &text);
+                let Payload::Message(message) = payload else { panic!() };
+                let BlockContent::Other { content, .. } = &message.blocks[1].content else {
+                    panic!()
+                };
+                assert_eq!(content.as_ref().map(Json::as_str), expected, "{block}");
+            }
         }
     }
 }

@@ -44,8 +44,10 @@ pub(super) fn parts_of_block(block: ContentBlock) -> Vec<Part> {
             command_parts(&command, exit_code, output)
         }
         BlockContent::Stream { chunk } => vec![Part::speech(chunk).labelled("stream")],
-        BlockContent::Other { block_type, .. } => {
-            vec![Part::output(format!("a block of type {block_type}")).toned(Tone::Faint)]
+        BlockContent::Other { block_type, content } => {
+            let head = Part::output(format!("a block of type {block_type}")).toned(Tone::Faint);
+            let parts = content.iter().flat_map(json::answer_parts);
+            std::iter::once(head).chain(parts).collect()
         }
     }
 }

@@ -62,7 +62,7 @@ pub(crate) enum Voice {
 impl Entry {
     /// Puts `event` into words.
     pub(crate) fn of(event: &Event) -> Self {
-        let mut entry = match event.decode_payload() {
+        let mut entry = match quipu_view::decode_whole(event) {
             Ok(payload) => Entry::of_payload(event, payload),
             Err(_) => Entry::default()
                 .with(Part::output(event.payload.as_str()).labelled("undecoded payload")),
