@@ -246,6 +246,15 @@ fn a_text_that_is_looked_for_is_highlighted_and_never_hidden() {
 }
 
 #[test]
+fn a_system_event_without_a_subtype_says_its_facts_alone() {
+    let session = Session::new();
+    let draft = r#"{"type":"system","payload":{"disk":"full"}}"#;
+    session.quipu_with_input(&["record", "--name", "x", "--id", "x"], draft);
+    let shown = session.ok(&["show", "x", "--type", "system"]);
+    assert!(shown.ends_with("  2  system             disk full\n"), "{shown}");
+}
+
+#[test]
 fn full_shortens_nothing() {
     let shown = transcripts::session().ok(&["show", "last", "--full", "--type", "tool.result"]);
     assert!(shown.ends_with("      14\n      15\n      16\n"), "{shown}");

@@ -30,7 +30,7 @@ pub(super) fn system(system: System) -> Entry {
     let facts: Vec<String> = facts.collect();
     let all = facts.join(", ");
     if all.len() <= 120 && !all.contains('\n') {
-        let gap = if all.is_empty() { "" } else { ": " };
+        let gap = if all.is_empty() || system.subtype.is_empty() { "" } else { ": " };
         return Entry::headed(format!("{}{gap}{all}", system.subtype));
     }
     let parts = system
