@@ -13,7 +13,6 @@ use crate::settings::ColorChoice;
 /// Where a command's output goes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Screen {
-    color: ColorChoice,
     /// Whether JSON was asked for.
     pub(crate) json: bool,
 }
@@ -31,7 +30,7 @@ impl Screen {
             ColorChoice::Never => anstream::ColorChoice::Never,
         };
         choice.write_global();
-        Screen { color, json }
+        Screen { json }
     }
 
     /// Tells whether a person looks at stdout.
@@ -87,11 +86,12 @@ impl Screen {
 
     /// Returns stdout through the user's pager when a person looks at it, else plain stdout.
     pub(crate) fn paged(self, paging: Paging) -> Output {
-        if paging == Paging::Never || !self.is_terminal() {
+        if paging == Paging::Never || !self.is_terminal() || is_dumb_terminal() {
             return Output::Plain(self.stdout());
         }
-        let pager = std::env::var("PAGER").ok().filter(|pager| !pager.trim().is_empty());
+        let pager = std::env::var("PAGER");
         let mut words = pager.as_deref().unwrap_or("less").split_whitespace();
+        // One that is set to nothing means none.
         let Some(program) = words.next() else { return Output::Plain(self.stdout()) };
         let spawned = Command::new(program)
             .args(words)
@@ -100,13 +100,18 @@ impl Screen {
             .spawn();
         match spawned {
             Ok(child) => {
-                let strip = (self.color == ColorChoice::Never).then(StripBytes::new);
+                let strip = (!self.colours()).then(StripBytes::new);
                 Output::Paged { child, strip }
             }
             // A machine without a pager still has a screen.
             Err(_) => Output::Plain(self.stdout()),
         }
     }
+}
+
+/// Tells whether the terminal can do no more than print, which no pager is content with.
+fn is_dumb_terminal() -> bool {
+    std::env::var_os("TERM").is_some_and(|term| term == "dumb")
 }
 
 /// Output without its colours.

@@ -26,9 +26,18 @@ states:
 
 /// Runs `quipu` on a terminal; returns all that it wrote there.
 fn on_a_terminal(session: &Session, arguments: &[&str]) -> (Option<i32>, String) {
+    on_a_terminal_of(session, arguments, &[("TERM", "xterm-256color")])
+}
+
+/// Runs `quipu` on a terminal that these variables tell of; returns all that it wrote there.
+pub(crate) fn on_a_terminal_of(
+    session: &Session,
+    arguments: &[&str],
+    variables: &[(&str, &str)],
+) -> (Option<i32>, String) {
     let (ours, theirs) = terminal();
     let mut command = session.command(QUIPU);
-    command.args(arguments).env("TERM", "xterm-256color").stdin(Stdio::null());
+    command.args(arguments).envs(variables.iter().copied()).stdin(Stdio::null());
     command.stdout(theirs.try_clone().unwrap()).stderr(theirs);
     let mut child = command.spawn().unwrap();
     // The terminal ends when the last of those who hold its other side lets go.

@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use crate::live::on_a_terminal_of;
 use crate::session::Session;
 use crate::transcripts::{
     self, AWF, AWF_ID, HOSTILE_ID, LINT_ID, REVIEW, REVIEW_ID, drives_a_terminal,
@@ -217,6 +218,25 @@ fn numbers_choose_events_also_where_they_are_out_of_order() {
         let page = session.ok(&[&["show", AWF_ID], arguments].concat());
         let shown = page.lines().filter_map(|line| line.get(12..19)?.trim().parse().ok());
         assert_eq!(shown.collect::<Vec<u64>>(), expected, "{arguments:?}: {page}");
+    }
+}
+
+#[test]
+fn a_page_is_paged_and_coloured_as_the_terminal_and_its_person_want_it() {
+    let session = transcripts::session();
+    let (xterm, pager) = (("TERM", "xterm"), ("PAGER", "sed s/^/paged:/"));
+    let cases = [
+        (&[xterm, pager][..], true, true),
+        (&[xterm, pager, ("NO_COLOR", "1")], true, false),
+        (&[xterm, ("PAGER", "")], false, true),
+        (&[xterm, ("PAGER", "no-such-pager")], false, true),
+        (&[("TERM", "dumb"), pager], false, false),
+    ];
+    for (variables, is_paged, is_coloured) in cases {
+        let (code, said) = on_a_terminal_of(&session, &["show", REVIEW_ID], variables);
+        assert_eq!(code, Some(0), "{variables:?}");
+        assert_eq!(said.contains("paged:"), is_paged, "{variables:?}: {said}");
+        assert_eq!(said.contains('\u{1b}'), is_coloured, "{variables:?}: {said}");
     }
 }
 
