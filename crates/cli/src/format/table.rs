@@ -1,4 +1,5 @@
-//! A plain text table: columns as wide as their widest cell, and one that gives way.
+//! A plain text table: columns as wide as their widest cell, one that gives way, and some that a narrow
+//! screen does without.
 
 use std::io::{self, Write};
 
@@ -16,6 +17,8 @@ pub(crate) struct Column {
     title: &'static str,
     align: Align,
     shrinks: bool,
+    /// Whether it is left out where there is no room for it.
+    is_spare: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,17 +30,22 @@ enum Align {
 impl Column {
     /// Makes a column of words.
     pub(crate) const fn words(title: &'static str) -> Self {
-        Column { title, align: Align::Left, shrinks: false }
+        Column { title, align: Align::Left, shrinks: false, is_spare: false }
     }
 
     /// Makes a column of words that are cut when the line is too narrow for them.
     pub(crate) const fn shrinking(title: &'static str) -> Self {
-        Column { title, align: Align::Left, shrinks: true }
+        Column { title, align: Align::Left, shrinks: true, is_spare: false }
     }
 
     /// Makes a column of numbers.
     pub(crate) const fn numbers(title: &'static str) -> Self {
-        Column { title, align: Align::Right, shrinks: false }
+        Column { title, align: Align::Right, shrinks: false, is_spare: false }
+    }
+
+    /// Makes it a column that is left out where there is no room for it, the last one first.
+    pub(crate) const fn if_there_is_room(self) -> Self {
+        Column { is_spare: true, ..self }
     }
 }
 
@@ -85,38 +93,55 @@ impl Table {
 
     /// Writes the table, in lines of at most `width` columns if it can be done.
     pub(crate) fn write(&self, out: &mut dyn Write, width: usize) -> io::Result<()> {
-        let widths = self.widths(width);
+        let fit = self.fit(width);
         let titles: Vec<Cell> =
             self.columns.iter().map(|column| Cell::styled(column.title, style::DIM)).collect();
-        self.write_row(out, &titles, &widths)?;
-        self.rows.iter().try_for_each(|row| self.write_row(out, row, &widths))
+        self.write_row(out, &titles, &fit)?;
+        self.rows.iter().try_for_each(|row| self.write_row(out, row, &fit))
     }
 
-    fn widths(&self, width: usize) -> Vec<usize> {
+    /// Returns the columns that are shown, and how wide each is.
+    fn fit(&self, width: usize) -> Vec<(usize, usize)> {
         let widest = |at: usize| {
             let cells = self.rows.iter().map(|row| row[at].columns).max().unwrap_or(0);
-            cells.max(columns(self.columns[at].title))
+            (at, cells.max(columns(self.columns[at].title)))
         };
-        let mut widths: Vec<usize> = (0..self.columns.len()).map(widest).collect();
-        let total: usize = widths.iter().sum::<usize>() + 2 * widths.len().saturating_sub(1);
-        if let Some(at) = self.columns.iter().position(|column| column.shrinks) {
-            let excess = total.saturating_sub(width);
-            widths[at] = widths[at].saturating_sub(excess).max(NARROWEST.min(widths[at]));
+        let mut fit: Vec<_> = (0..self.columns.len()).map(widest).collect();
+        let shrinks = |(at, _): &(usize, usize)| self.columns[*at].shrinks;
+        // What a column can give.
+        let slack = |fit: &[(usize, usize)]| {
+            let shrinking = fit.iter().find(|column| shrinks(column));
+            shrinking.map_or(0, |(_, wide)| wide.saturating_sub(NARROWEST))
+        };
+        while line_width(&fit) - slack(&fit) > width {
+            let spare = fit.iter().rposition(|(at, _)| self.columns[*at].is_spare);
+            let Some(spare) = spare else { break };
+            fit.remove(spare);
         }
-        widths
+        let given = line_width(&fit).saturating_sub(width).min(slack(&fit));
+        if let Some((_, wide)) = fit.iter_mut().find(|column| shrinks(column)) {
+            *wide -= given;
+        }
+        fit
     }
 
-    fn write_row(&self, out: &mut dyn Write, row: &[Cell], widths: &[usize]) -> io::Result<()> {
-        for (at, (cell, &width)) in row.iter().zip(widths).enumerate() {
+    fn write_row(
+        &self,
+        out: &mut dyn Write,
+        row: &[Cell],
+        fit: &[(usize, usize)],
+    ) -> io::Result<()> {
+        for (nth, &(at, width)) in fit.iter().enumerate() {
+            let cell = &row[at];
             let cut = (cell.columns > width)
                 .then(|| Cell::styled(one_line(&cell.text, width), cell.style));
             let Cell { text, columns, style } = cut.as_ref().unwrap_or(cell);
             let padding = width.saturating_sub(*columns);
-            let gap = if at > 0 { "  " } else { "" };
+            let gap = if nth > 0 { "  " } else { "" };
             match self.columns[at].align {
                 Align::Right => write!(out, "{gap}{:padding$}{style}{text}{style:#}", "")?,
                 // Nothing stands behind the last cell, so nothing is padded for it.
-                Align::Left if at + 1 == row.len() => write!(out, "{gap}{style}{text}{style:#}")?,
+                Align::Left if nth + 1 == fit.len() => write!(out, "{gap}{style}{text}{style:#}")?,
                 Align::Left => write!(out, "{gap}{style}{text}{style:#}{:padding$}", "")?,
             }
         }
@@ -124,16 +149,25 @@ impl Table {
     }
 }
 
+/// Returns how wide a line of such columns is, with the gaps between them.
+fn line_width(fit: &[(usize, usize)]) -> usize {
+    fit.iter().map(|(_, width)| width).sum::<usize>() + 2 * fit.len().saturating_sub(1)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn drawn(width: usize) -> String {
+        drawn_with(width, |column| column)
+    }
+
+    fn drawn_with(width: usize, change: fn(Column) -> Column) -> String {
         let mut table = Table::new(&[
             Column::words("ID"),
             Column::shrinking("NAME"),
-            Column::numbers("N"),
-            Column::words("LAST"),
+            change(Column::numbers("N")),
+            change(Column::words("LAST")),
         ]);
         let cells = |cells: [&str; 4]| cells.map(Cell::new).to_vec();
         table.add(cells(["a", "short", "1", "x"]));
@@ -156,5 +190,18 @@ mod tests {
     fn one_column_gives_way_but_never_vanishes() {
         assert!(drawn(25).contains("\nbcd  a rathe…  1000  \n"), "{}", drawn(25));
         assert!(drawn(0).contains("\nbcd  a rathe…  1000  \n"), "{}", drawn(0));
+    }
+
+    #[test]
+    fn a_narrow_screen_does_without_the_last_columns() {
+        let row = |width| {
+            let drawn = drawn_with(width, Column::if_there_is_room);
+            drawn.lines().nth(2).unwrap_or_default().to_owned()
+        };
+        assert_eq!(row(80), "bcd  a rather long name  1000  ");
+        assert_eq!(row(27), "bcd  a rather …  1000  ", "the name gives way first");
+        assert_eq!(row(24), "bcd  a rather lon…  1000");
+        assert_eq!(row(18), "bcd  a rather lon…");
+        assert_eq!(row(3), "bcd  a rathe…");
     }
 }

@@ -121,10 +121,10 @@ fn print_table(
         Column::shrinking("NAME"),
         Column::words("STATUS"),
         Column::numbers("AGE"),
-        Column::numbers("DURATION"),
-        Column::numbers("EVENTS"),
-        Column::numbers("TOKENS"),
-        Column::words("AGENTS"),
+        Column::numbers("DURATION").if_there_is_room(),
+        Column::numbers("EVENTS").if_there_is_room(),
+        Column::numbers("TOKENS").if_there_is_room(),
+        Column::words("AGENTS").if_there_is_room(),
     ]);
     cores::map(runs, |run| row(run, ids, now)).into_iter().for_each(|row| table.add(row));
     let mut out = screen.stdout();
