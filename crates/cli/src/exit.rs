@@ -93,14 +93,17 @@ pub(crate) fn report(error: &anyhow::Error, json: bool) -> ExitCode {
     let mut stderr = anstream::stderr().lock();
     // Nothing is left to do when even stderr refuses.
     let _ = if json {
-        let told = serde_json::json!({
-            "error": chain(error.as_ref()), "exit_code": exit.code(), "hint": hint_of(error),
-        });
-        writeln!(stderr, "{told}")
+        let hint = hint_of(error);
+        writeln!(stderr, "{}", for_scripts(&chain(error.as_ref()), exit, hint.as_deref()))
     } else {
         tell(&mut stderr, error)
     };
     exit.into()
+}
+
+/// Returns a failure as scripts read it.
+fn for_scripts(error: &str, exit: Exit, hint: Option<&str>) -> serde_json::Value {
+    serde_json::json!({ "error": error, "exit_code": exit.code(), "hint": hint })
 }
 
 fn tell(stderr: &mut impl Write, error: &anyhow::Error) -> io::Result<()> {
@@ -115,9 +118,25 @@ fn tell(stderr: &mut impl Write, error: &anyhow::Error) -> io::Result<()> {
 
 /// Tells a mistake on the command line; help and version are no mistakes.
 pub(crate) fn report_usage(error: &clap::Error) -> ExitCode {
-    // Nothing is left to do when even the terminal refuses.
-    let _ = error.print();
-    if error.use_stderr() { Exit::User.into() } else { Exit::Ok.into() }
+    if !error.use_stderr() {
+        // Nothing is left to do when even the terminal refuses.
+        let _ = error.print();
+        return Exit::Ok.into();
+    }
+    // What was given could not be read as a whole, so that this one flag is looked for as it stands.
+    let arguments = std::env::args_os().take_while(|argument| argument != "--");
+    let _ = if arguments.skip(1).any(|argument| argument == "--json") {
+        let text = error.render().to_string();
+        let (mistake, _) = text.split_once("\n\nFor more information").unwrap_or((&text, ""));
+        let mistake = mistake.split("\n\nUsage:").next().unwrap_or(mistake);
+        let words = mistake.trim_start_matches("error: ").split_whitespace();
+        let mistake = words.collect::<Vec<_>>().join(" ");
+        let told = for_scripts(&mistake, Exit::User, Some("--help says what there is"));
+        writeln!(io::stderr(), "{told}")
+    } else {
+        error.print()
+    };
+    Exit::User.into()
 }
 
 fn exit_of(error: &anyhow::Error) -> Exit {

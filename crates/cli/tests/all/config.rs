@@ -122,3 +122,24 @@ fn there_is_a_manual_page_for_each_command() {
         assert!(text.contains(".SH NAME"), "{page}");
     }
 }
+
+#[test]
+fn a_mistake_on_the_command_line_is_told_as_json_where_json_was_asked_for() {
+    let session = Session::new();
+    let cases = [
+        (&["bogus", "--json"][..], "unrecognized subcommand 'bogus'"),
+        (&["show", "--json"], "the following required arguments were not provided: <RUN>"),
+        (
+            &["show", "x", "--json", "--from", "y"],
+            "invalid value 'y' for '--from <SEQ>': invalid digit found in string",
+        ),
+    ];
+    for (arguments, error) in cases {
+        let outcome = session.quipu(arguments);
+        assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(1), ""), "{outcome:?}");
+        let told: serde_json::Value = serde_json::from_str(&outcome.stderr).unwrap();
+        assert_eq!((&told["error"], &told["exit_code"]), (&error.into(), &1.into()));
+    }
+    let outcome = session.quipu(&["exec", "--bogus", "--", "agent", "--json"]);
+    assert!(outcome.stderr.starts_with("error: unexpected argument '--bogus'"), "{outcome:?}");
+}
