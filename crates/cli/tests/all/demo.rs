@@ -143,3 +143,12 @@ fn what_to_try_next_can_be_typed_as_it_stands() {
         session.ok(&words);
     }
 }
+
+#[test]
+fn a_storage_that_cannot_be_written_is_named() {
+    let session = Session::new();
+    std::fs::write(session.dir().join("taken"), "").unwrap();
+    let outcome = session.quipu(&["demo", "--storage", "taken"]);
+    assert_eq!(outcome.code, Some(4), "{outcome:?}");
+    assert!(outcome.stderr.contains("taken/demo: Not a directory"), "{outcome:?}");
+}

@@ -6,6 +6,7 @@ use std::io::Write;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
+use anyhow::Context as _;
 use quipu_event::{RunId, RunIdentity};
 use quipu_journal::{LAST, Layout, find_run, look_at};
 
@@ -38,7 +39,9 @@ const JQ_FILTER: &str = r#"select(.type == "message.assistant") | .payload.block
 pub(crate) fn run(context: &Context, _args: Args) -> anyhow::Result<Exit> {
     let layout = context.settings.layout();
     let dir = std::path::absolute(layout.storage())?.join("demo");
-    let workflow = load(context, &write_workflows(&dir)?)?;
+    let first =
+        write_workflows(&dir).with_context(|| format!("cannot write to {}", dir.display()))?;
+    let workflow = load(context, &first)?;
     let inputs = Given::read(&InputArgs::default())?.checked(&workflow, &dir, false)?;
     let run_id = RunId::random();
     let flight = Flight {
