@@ -8,15 +8,13 @@ mod search;
 
 pub(crate) use in_place::string_within;
 pub(crate) use search::find_special;
-use search::{PIECE, is_special, specials, specials_of_rest};
+use search::{BLOCK, has_control_byte, is_plain, is_special, specials_of_block, specials_of_word};
 
-const ONES: u64 = 0x0101_0101_0101_0101;
 const WORD: usize = 8;
 /// So many bytes the escapes of a word may take.
 const ROOM: usize = 6 * WORD;
 /// So many bytes are written between two looks at whether the text has room for them.
 const PAGE: usize = 512;
-const HIGHS: u64 = 0x8080_8080_8080_8080;
 
 /// Appends `text` to `out` as a JSON string, with its quotes.
 pub(crate) fn write_string(out: &mut String, text: &str) {
@@ -28,7 +26,12 @@ pub(crate) fn write_string(out: &mut String, text: &str) {
 }
 
 /// Appends `text` to `out` as the inside of a JSON string.
+#[inline]
 pub(crate) fn write_string_body(out: &mut String, text: &str) {
+    // Names, words and ids are short and have nothing to escape.
+    if text.len() < BLOCK && is_plain(text.as_bytes()) {
+        return out.push_str(text);
+    }
     let mut text = text;
     while let Some(dense) = write_prose(out, text) {
         let (page, rest) = dense.split_at(dense.floor_char_boundary(PAGE));
@@ -41,32 +44,41 @@ pub(crate) fn write_string_body(out: &mut String, text: &str) {
 /// is left then.
 fn write_prose<'a>(out: &mut String, text: &'a str) -> Option<&'a str> {
     let bytes = text.as_bytes();
-    let (pieces, rest) = bytes.as_chunks::<PIECE>();
-    let mut written = 0;
-    for (index, piece) in pieces.iter().enumerate() {
-        let marks = specials(piece);
+    let (blocks, rest) = bytes.as_chunks::<BLOCK>();
+    let (mut written, mut at) = (0, 0);
+    for block in blocks {
+        let marks = specials_of_block(block);
         if marks != 0 {
             if has_many(marks) {
                 return Some(&text[written..]);
             }
-            written = write_marked(out, text, written, marks, index * PIECE);
+            written = write_marked(out, text, written, marks, at);
         }
+        at += BLOCK;
     }
-    let marks = specials_of_rest(bytes, rest);
-    if marks != 0 {
-        written = write_marked(out, text, written, marks, bytes.len() - rest.len());
-    }
+    let marks = match bytes.last_chunk() {
+        // What the last block repeats of the one before is left out.
+        Some(last) if !rest.is_empty() => specials_of_block(last) >> (BLOCK - rest.len()),
+        Some(_) => 0,
+        None => {
+            let mut padded = [b' '; BLOCK];
+            padded[..rest.len()].copy_from_slice(rest);
+            specials_of_block(&padded)
+        }
+    };
+    written = write_marked(out, text, written, marks, at);
     out.push_str(&text[written..]);
     None
 }
 
-/// Appends what is not `written` yet up to the last special of the piece that begins `at`; returns up
-/// to where all is written then.
+/// Appends what is not `written` yet up to the last special that is marked, counted from `at`; returns
+/// up to where all is written then.
+#[inline(always)]
 fn write_marked(
     out: &mut String,
     text: &str,
     mut written: usize,
-    mut marks: u32,
+    mut marks: u64,
     at: usize,
 ) -> usize {
     while marks != 0 {
@@ -79,22 +91,29 @@ fn write_marked(
     written
 }
 
-/// Tells whether there are so many specials in a piece that more are to be expected. Two there are
-/// wherever one paragraph follows another.
-fn has_many(marks: u32) -> bool {
-    without_first(without_first(marks)) != 0
+/// Tells whether there are so many specials in a block that more are to be expected.
+#[inline]
+fn has_many(marks: u64) -> bool {
+    without_first(without_first(without_first(without_first(marks)))) != 0
 }
 
-fn without_first(marks: u32) -> u32 {
+#[inline]
+fn without_first(marks: u64) -> u64 {
     marks & marks.wrapping_sub(1)
 }
 
 /// Appends the escape of a special byte.
+#[inline]
 fn push_escape(out: &mut String, byte: u8) {
     // The end of a line is what there is most of in prose.
     if byte == b'\n' {
         return out.push_str("\\n");
     }
+    push_rare_escape(out, byte);
+}
+
+#[inline(never)]
+fn push_rare_escape(out: &mut String, byte: u8) {
     let mut escape = [0; 6];
     let len = write_escape(&mut escape, byte);
     escape[..len].iter().for_each(|byte| out.push(char::from(*byte)));
@@ -105,6 +124,7 @@ fn push_escape(out: &mut String, byte: u8) {
 /// A JSON record as a string has a special every ten bytes or so; to look for the next and to copy
 /// up to it would be two calls and a wrong guess of the processor each. Here eight bytes are taken
 /// at a time, and those with a special among them go through a table without a branch.
+#[inline(never)]
 fn write_dense(out: &mut String, text: &str) {
     let mut page = [0; PAGE];
     let mut filled = 0;
@@ -172,23 +192,6 @@ fn turn_page(out: &mut String, page: &mut [u8; PAGE], filled: usize) -> usize {
     }
     page.copy_within(whole..filled, 0);
     filled - whole
-}
-
-/// Tells whether one of the bytes of `word` is a control byte; it may say so of others too.
-fn has_control_byte(word: u64) -> bool {
-    word.wrapping_sub(ONES * 0x20) & !word & HIGHS != 0
-}
-
-/// Marks the high bit of each special byte of `word`.
-///
-/// A byte that is less than a space, or equal to what it is compared with, borrows from its high
-/// bit when the bound is taken off; bytes that have their high bit themselves are no specials. A
-/// borrow can mark bytes above a true mark, never below one, so the lowest mark is a true one.
-fn specials_of_word(word: u64) -> u64 {
-    let below_space = word.wrapping_sub(ONES * 0x20);
-    let quote = (word ^ (ONES * b'"' as u64)).wrapping_sub(ONES);
-    let backslash = (word ^ (ONES * b'\\' as u64)).wrapping_sub(ONES);
-    (below_space | quote | backslash) & !word & HIGHS
 }
 
 /// Writes the escape of a special byte to the beginning of `out`; returns its length.
