@@ -1,9 +1,12 @@
 //! Content blocks: the typed pieces of a message, in the order in which they were said.
 
+mod written;
+
+pub(crate) use written::optional;
+
 use std::borrow::Cow;
 
-use serde::ser::SerializeStruct;
-use serde::{Deserialize, Serialize, Serializer};
+use serde::Deserialize;
 
 use crate::json::{Json, LARGE};
 use crate::vocabulary::vocabulary;
@@ -158,55 +161,6 @@ impl BlockContent {
             BlockContent::Stream { .. } => "stream",
             BlockContent::Other { block_type, .. } => block_type,
         }
-    }
-
-    fn serialize_fields<S: SerializeStruct>(&self, block: &mut S) -> Result<(), S::Error> {
-        match self {
-            BlockContent::Text { text } => block.serialize_field("text", text),
-            BlockContent::Thinking { thinking, signature } => {
-                block.serialize_field("thinking", thinking)?;
-                optional(block, "signature", signature)
-            }
-            BlockContent::ToolUse { tool_name, tool_id, tool_input } => {
-                block.serialize_field("tool_name", tool_name)?;
-                block.serialize_field("tool_id", tool_id)?;
-                block.serialize_field("tool_input", tool_input)
-            }
-            BlockContent::ToolResult { tool_id, tool_content, is_error } => {
-                block.serialize_field("tool_id", tool_id)?;
-                block.serialize_field("tool_content", tool_content)?;
-                optional(block, "is_error", is_error)
-            }
-            BlockContent::Command { command, exit_code, output } => {
-                block.serialize_field("command", command)?;
-                optional(block, "exit_code", exit_code)?;
-                optional(block, "output", output)
-            }
-            BlockContent::Stream { chunk } => block.serialize_field("chunk", chunk),
-            BlockContent::Other { content, .. } => optional(block, "content", content),
-        }
-    }
-}
-
-fn optional<S: SerializeStruct, T: Serialize>(
-    block: &mut S,
-    key: &'static str,
-    value: &Option<T>,
-) -> Result<(), S::Error> {
-    match value {
-        Some(value) => block.serialize_field(key, value),
-        None => Ok(()),
-    }
-}
-
-impl Serialize for ContentBlock {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut block = serializer.serialize_struct("ContentBlock", 6)?;
-        block.serialize_field("type", self.content.block_type())?;
-        block.serialize_field("fidelity", &self.fidelity)?;
-        self.content.serialize_fields(&mut block)?;
-        optional(&mut block, "purpose", &self.purpose)?;
-        block.end()
     }
 }
 

@@ -5,15 +5,17 @@
 //! [`MAX_DEPTH`], so that no producer can make a line that ordinary readers refuse.
 
 mod compound;
+mod opening;
 
 use std::fmt::{self, Write as _};
 
 use serde::Serialize;
 use serde::ser;
 
-use compound::{Compound, Variant};
+use compound::{Compound, Variant, write_name};
+use opening::OPENING_TOKEN;
 
-pub(crate) use compound::write_name;
+pub(crate) use opening::{Opening, serialize_with_opening};
 
 use crate::escape::{write_string, write_string_body};
 use crate::json::{self, RAW_TOKEN};
@@ -58,7 +60,7 @@ pub(crate) fn write_value_at<T: Serialize + ?Sized>(
     value: &T,
     depth: usize,
 ) -> Result<(), EncodeError> {
-    value.serialize(&mut Encoder { out, depth, strings: Strings::Quoted })
+    value.serialize(&mut Encoder { out, depth, next: Next::Plain })
 }
 
 /// Writes what is printed to it as the inside of a JSON string.
@@ -74,26 +76,31 @@ impl fmt::Write for Escaped<'_> {
 struct Encoder<'a> {
     out: &'a mut String,
     depth: usize,
-    strings: Strings,
+    next: Next,
 }
 
-/// What the next string is.
+/// What comes next.
 #[derive(PartialEq)]
-enum Strings {
-    /// Text, to be written as a JSON string.
-    Quoted,
-    /// JSON itself, to be written as it is.
+enum Next {
+    /// A value like any other.
+    Plain,
+    /// A string that is JSON itself, to be written as it is.
     Raw,
+    /// An object whose first field has for a name what opens it.
+    Opening,
 }
 
 impl Encoder<'_> {
     fn open(&mut self, bracket: char) -> Result<(), EncodeError> {
-        self.depth += 1;
-        if self.depth > MAX_DEPTH {
-            return Err(EncodeError::TooDeep);
-        }
+        self.enter()?;
         self.out.push(bracket);
         Ok(())
+    }
+
+    /// Goes a level deeper.
+    fn enter(&mut self) -> Result<(), EncodeError> {
+        self.depth += 1;
+        if self.depth > MAX_DEPTH { Err(EncodeError::TooDeep) } else { Ok(()) }
     }
 
     fn close(&mut self, bracket: char) {
@@ -124,6 +131,11 @@ impl<'a, 'b> ser::Serializer for &'a mut Encoder<'b> {
     type SerializeMap = Compound<'a, 'b>;
     type SerializeStruct = Compound<'a, 'b>;
     type SerializeStructVariant = Variant<'a, 'b>;
+
+    #[inline]
+    fn is_human_readable(&self) -> bool {
+        self.next != Next::Opening
+    }
 
     fn serialize_bool(self, value: bool) -> Result<(), EncodeError> {
         self.out.push_str(if value { "true" } else { "false" });
@@ -193,7 +205,7 @@ impl<'a, 'b> ser::Serializer for &'a mut Encoder<'b> {
     }
 
     fn serialize_str(self, value: &str) -> Result<(), EncodeError> {
-        if self.strings == Strings::Quoted {
+        if self.next != Next::Raw {
             write_string(self.out, value);
         } else if json::nests_deeper_than(value, MAX_DEPTH - self.depth) {
             return Err(EncodeError::TooDeep);
@@ -208,7 +220,7 @@ impl<'a, 'b> ser::Serializer for &'a mut Encoder<'b> {
     }
 
     fn collect_str<T: fmt::Display + ?Sized>(self, value: &T) -> Result<(), EncodeError> {
-        if self.strings == Strings::Raw {
+        if self.next == Next::Raw {
             return self.serialize_str(&value.to_string());
         }
         // A long text that is printed in pieces need not be put together first.
@@ -249,11 +261,15 @@ impl<'a, 'b> ser::Serializer for &'a mut Encoder<'b> {
         Ok(())
     }
 
+    #[inline]
     fn serialize_newtype_struct<T: Serialize + ?Sized>(
         self,
-        _: &'static str,
+        name: &'static str,
         value: &T,
     ) -> Result<(), EncodeError> {
+        if name == OPENING_TOKEN {
+            self.next = Next::Opening;
+        }
         value.serialize(self)
     }
 
@@ -309,6 +325,11 @@ impl<'a, 'b> ser::Serializer for &'a mut Encoder<'b> {
         name: &'static str,
         _: usize,
     ) -> Result<Compound<'a, 'b>, EncodeError> {
+        if self.next == Next::Opening {
+            self.next = Next::Plain;
+            self.enter()?;
+            return Ok(Compound::opening(self));
+        }
         if name == RAW_TOKEN {
             return Ok(Compound::raw(self));
         }

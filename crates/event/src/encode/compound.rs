@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde::ser;
 
-use super::{EncodeError, Encoder, Strings};
+use super::{EncodeError, Encoder, Next};
 use crate::escape::{find_special, write_string};
 
 /// An array, object or raw value under construction.
@@ -20,6 +20,8 @@ enum State {
     Rest,
     /// The one field holds JSON text that goes out as it is.
     Raw,
+    /// Not even the bracket is written: the first field has it in its name.
+    Opening,
 }
 
 impl<'a, 'b> Compound<'a, 'b> {
@@ -32,11 +34,16 @@ impl<'a, 'b> Compound<'a, 'b> {
         Compound { encoder, state: State::Raw }
     }
 
+    /// The next field has for a name what opens the object.
+    pub(super) fn opening(encoder: &'a mut Encoder<'b>) -> Self {
+        Compound { encoder, state: State::Opening }
+    }
+
     #[inline(always)]
     fn separate(&mut self) {
         match self.state {
             State::Empty => self.state = State::Rest,
-            State::Rest | State::Raw => self.encoder.out.push(','),
+            State::Rest | State::Raw | State::Opening => self.encoder.out.push(','),
         }
     }
 
@@ -51,15 +58,19 @@ impl<'a, 'b> Compound<'a, 'b> {
         key: &'static str,
         value: &T,
     ) -> Result<(), EncodeError> {
-        if self.state == State::Raw {
-            self.encoder.strings = Strings::Raw;
-            let written = value.serialize(&mut *self.encoder);
-            self.encoder.strings = Strings::Quoted;
-            return written;
+        let out = &mut *self.encoder.out;
+        match self.state {
+            State::Raw => {
+                self.encoder.next = Next::Raw;
+                let written = value.serialize(&mut *self.encoder);
+                self.encoder.next = Next::Plain;
+                return written;
+            }
+            State::Opening => out.push_str(key),
+            State::Empty => write_key(out, "\"", key),
+            State::Rest => write_key(out, ",\"", key),
         }
-        self.separate();
-        write_name(self.encoder.out, key);
-        self.encoder.out.push(':');
+        self.state = State::Rest;
         value.serialize(&mut *self.encoder)
     }
 
@@ -71,12 +82,21 @@ impl<'a, 'b> Compound<'a, 'b> {
     }
 }
 
-/// Appends the name of a field or variant, or a word of a list. It is written in the source of a
+/// Appends the name of a field, which needs no look for characters to escape any more than other names.
+#[inline(always)]
+fn write_key(out: &mut String, before: &str, key: &str) {
+    debug_assert!(find_special(key.as_bytes(), 0).is_none(), "{key:?} is no name");
+    out.push_str(before);
+    out.push_str(key);
+    out.push_str("\":");
+}
+
+/// Appends the name of a variant, or a word of a list. It is written in the source of a
 /// program, not handed in by a producer, and so needs no look for characters to escape.
 ///
 /// Where it is inlined its length is known, and copying it takes a few moves instead of a call.
 #[inline(always)]
-pub(crate) fn write_name(out: &mut String, name: &str) {
+pub(super) fn write_name(out: &mut String, name: &str) {
     debug_assert!(find_special(name.as_bytes(), 0).is_none(), "{name:?} is no name");
     out.reserve(name.len() + 3);
     out.push('"');

@@ -1,15 +1,16 @@
 //! What was said to an agent, and what it replied.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::ser::SerializeStruct;
+use serde::{Deserialize, Serialize, Serializer};
 
 use super::{SpokenMessage, spelled};
-use crate::block::ContentBlock;
-use crate::encode::EncodeError;
+use crate::block::{ContentBlock, optional};
+use crate::encode::{EncodeError, Opening, serialize_with_opening};
 use crate::json::Json;
 
 /// Payload of `message.user` and `message.assistant`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Message {
     /// `user` or `assistant`.
@@ -70,7 +71,76 @@ impl Message {
     }
 }
 
+impl Serialize for Message {
+    #[inline]
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serialize_with_opening(self, serializer)
+    }
+}
+
+impl Opening for Message {
+    fn serialize_opened<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut message = serializer.serialize_struct("Message", 6)?;
+        let blocks = match &*self.role {
+            "assistant" => "{\"role\":\"assistant\",\"blocks\":",
+            "user" => "{\"role\":\"user\",\"blocks\":",
+            role => {
+                message.serialize_field("{\"role\":", role)?;
+                "blocks"
+            }
+        };
+        message.serialize_field(blocks, &self.blocks)?;
+        self.serialize_rest(message)
+    }
+
+    fn serialize_named<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut message = serializer.serialize_struct("Message", 6)?;
+        message.serialize_field("role", &self.role)?;
+        message.serialize_field("blocks", &self.blocks)?;
+        self.serialize_rest(message)
+    }
+}
+
+impl Message {
+    /// Serialises what follows the blocks.
+    fn serialize_rest<S: SerializeStruct>(&self, mut message: S) -> Result<S::Ok, S::Error> {
+        optional(&mut message, "message_id", &self.message_id)?;
+        optional(&mut message, "model", &self.model)?;
+        optional(&mut message, "stop_reason", &self.stop_reason)?;
+        optional(&mut message, "turn", &self.turn)?;
+        message.end()
+    }
+}
+
 /// Other writers spell "no blocks" as `null`.
 fn null_as_empty<'de, D: serde::Deserializer<'de>>(d: D) -> Result<Vec<ContentBlock>, D::Error> {
     Ok(Option::deserialize(d)?.unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Fidelity;
+
+    #[test]
+    fn every_message_is_written_as_any_serializer_writes_it() {
+        let text = || ContentBlock::text(Fidelity::AgentEmitted, "a\n\"b\"");
+        let word = || Some("\"".to_owned());
+        for role in ["user", "assistant", "", "a \"guest\""] {
+            for blocks in [vec![], vec![text()], vec![text(), text()]] {
+                let bare = Message { role: role.to_owned(), blocks, ..Message::default() };
+                let full = Message {
+                    message_id: word(),
+                    model: word(),
+                    stop_reason: word(),
+                    turn: Some(2),
+                    ..bare.clone()
+                };
+                for message in [bare, full] {
+                    let expected = serde_json::to_string(&message).unwrap();
+                    assert_eq!(Json::encode(&message).unwrap().as_str(), expected);
+                }
+            }
+        }
+    }
 }
