@@ -5,19 +5,40 @@
 
 use std::num::NonZeroUsize;
 
+use crate::digits::write_to_end_of;
 use crate::draft::{Draft, RunIdentity};
-use crate::line::{Head, write_head, write_origin, write_payload};
+use crate::line::{
+    AFTER_TIME, BEFORE_TIME, Place, write_origin, write_payload, write_place, write_run,
+};
 use crate::raw::Raw;
 use crate::time::{SPELLED, Timestamp};
 
 /// What stands before a line's number.
-const BEFORE: &[u8] = b"{\"seq\":";
+const BEFORE: &[u8; 7] = b"{\"seq\":";
 /// So much room there is for a number and what stands before it: the largest has 20 digits.
 const ROOM: &str = "                           ";
+/// What stands around the present, and a blank for it.
+const UNDATED: &str = ",\"timestamp\":\"0000-00-00T00:00:00.000000Z\",\"payload\":";
 /// Stands where the present goes, until it is known.
 const BLANK: &str = "0000-00-00T00:00:00.000000Z";
 
 const _: () = assert!(ROOM.len() == BEFORE.len() + 20 && BLANK.len() == SPELLED);
+const _: () = assert!(UNDATED.len() == BEFORE_TIME.len() + SPELLED + AFTER_TIME.len());
+
+/// What the lines of a run have in common: room for a number, and whose they are.
+#[derive(Clone, Debug)]
+pub struct Letterhead {
+    text: String,
+}
+
+impl Letterhead {
+    /// Makes the head of all lines of `run`.
+    pub fn of(run: &RunIdentity) -> Self {
+        let mut text = ROOM.to_owned();
+        write_run(&run.run_id, run.parent_run_id.as_ref(), &mut text);
+        Letterhead { text }
+    }
+}
 
 /// A line with blanks where its number and the present go.
 #[derive(Clone, Debug, Default)]
@@ -35,17 +56,24 @@ impl LineForm {
     }
 
     /// Makes this the form of the line that `draft` will be, instead of what it was before.
-    pub fn draw(&mut self, draft: &Draft, run: &RunIdentity) {
+    pub fn draw(&mut self, draft: &Draft, letterhead: &Letterhead) {
         self.bytes.clear();
         let mut text = String::from_utf8(std::mem::take(&mut self.bytes)).unwrap_or_default();
         let raw = draft.raw.as_ref().map_or(0, Raw::room);
         text.reserve(320 + draft.payload.as_str().len() + raw);
-        text.push_str(ROOM);
+        text.push_str(&letterhead.text);
         self.blanks = [None; 2];
-        write_head(&Head::of_draft(draft, run), &mut text);
+        write_place(&Place::of_draft(draft), &mut text);
         match draft.timestamp {
-            Some(timestamp) => timestamp.write_to(&mut text),
-            None => self.blanks[0] = leave_blank(&mut text),
+            None => {
+                self.blanks[0] = NonZeroUsize::new(text.len() + BEFORE_TIME.len());
+                text.push_str(UNDATED);
+            }
+            Some(timestamp) => {
+                text.push_str(BEFORE_TIME);
+                timestamp.write_to(&mut text);
+                text.push_str(AFTER_TIME);
+            }
         }
         write_payload(&draft.payload, draft.source.as_deref(), &mut text);
         if let Some(origin) = &draft.origin {
@@ -54,7 +82,8 @@ impl LineForm {
                 // It is the last key, and there are others before it.
                 text.truncate(text.len() - 1);
                 text.push_str(",\"recorded_at\":\"");
-                self.blanks[1] = leave_blank(&mut text);
+                self.blanks[1] = NonZeroUsize::new(text.len());
+                text.push_str(BLANK);
                 text.push_str("\"}");
             }
         }
@@ -78,12 +107,9 @@ impl LineForm {
             }
             None => self.fill_otherwise(now),
         }
-        let mut digits = itoa::Buffer::new();
-        let digits = digits.format(seq).as_bytes();
-        let number = ROOM.len() - digits.len();
-        let start = number - BEFORE.len();
-        self.bytes[start..number].copy_from_slice(BEFORE);
-        self.bytes[number..ROOM.len()].copy_from_slice(digits);
+        let Some(room) = self.bytes.first_chunk_mut::<{ ROOM.len() }>() else { return &[] };
+        let start = write_to_end_of(room, seq) - BEFORE.len();
+        room[start..][..BEFORE.len()].copy_from_slice(BEFORE);
         &self.bytes[start..]
     }
 
@@ -104,13 +130,6 @@ impl LineForm {
     pub fn capacity(&self) -> usize {
         self.bytes.capacity()
     }
-}
-
-/// Leaves room for the present; returns where.
-fn leave_blank(text: &mut String) -> Option<NonZeroUsize> {
-    let place = NonZeroUsize::new(text.len());
-    text.push_str(BLANK);
-    place
 }
 
 #[cfg(test)]
@@ -148,11 +167,15 @@ mod tests {
         let mut form = LineForm::default();
         for parent_run_id in [None, Some(RunId::parse("p").unwrap())] {
             let run = RunIdentity { run_id: run_id.clone(), parent_run_id };
+            let letterhead = Letterhead::of(&run);
             for draft in drafts() {
-                for (now, seq) in presents.iter().flat_map(|now| [(*now, 1), (*now, u64::MAX)]) {
+                for (now, seq) in presents
+                    .iter()
+                    .flat_map(|now| [1, 10, 987_654, u64::MAX].map(|seq| (*now, seq)))
+                {
                     let mut sealed = String::new();
                     encode_line(&draft.clone().seal(seq, &run, now), &mut sealed);
-                    form.draw(&draft, &run);
+                    form.draw(&draft, &letterhead);
                     assert_eq!(form.fill(seq, now), sealed.as_bytes());
                 }
             }

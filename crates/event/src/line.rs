@@ -10,9 +10,9 @@ use serde::Deserialize;
 use serde::de::{Deserializer as _, MapAccess, Visitor};
 
 use crate::canonical;
-use crate::draft::{Draft, RunIdentity};
-use crate::encode::{write_name, write_value};
-use crate::escape::write_string;
+use crate::draft::Draft;
+use crate::encode::write_value;
+use crate::escape::{write_string, write_string_body};
 use crate::event::Event;
 use crate::id::{RunId, StepPath};
 use crate::json::Json;
@@ -33,8 +33,11 @@ pub struct LineError {
 pub fn encode_line(event: &Event, out: &mut String) {
     out.reserve(256 + event.payload.as_str().len());
     write_seq(out, event.seq);
-    write_head(&Head::of_event(event), out);
+    write_run(&event.run_id, event.parent_run_id.as_ref(), out);
+    write_place(&Place::of_event(event), out);
+    out.push_str(BEFORE_TIME);
     event.timestamp.write_to(out);
+    out.push_str(AFTER_TIME);
     write_payload(&event.payload, event.source.as_deref(), out);
     if let Some(origin) = &event.origin {
         write_origin(origin, out);
@@ -48,21 +51,17 @@ pub fn encode_line(event: &Event, out: &mut String) {
     out.push_str("}\n");
 }
 
-/// What stands between the number of a line and its time, wherever it is kept.
-pub(crate) struct Head<'a> {
-    run_id: &'a RunId,
-    parent_run_id: Option<&'a RunId>,
+/// What stands between the run of a line and its time, wherever it is kept.
+pub(crate) struct Place<'a> {
     child_run_id: Option<&'a RunId>,
     kind: &'a Kind,
     path: &'a StepPath,
     iteration: u64,
 }
 
-impl<'a> Head<'a> {
+impl<'a> Place<'a> {
     fn of_event(event: &'a Event) -> Self {
-        Head {
-            run_id: &event.run_id,
-            parent_run_id: event.parent_run_id.as_ref(),
+        Place {
             child_run_id: event.child_run_id.as_ref(),
             kind: &event.kind,
             path: &event.path,
@@ -70,10 +69,8 @@ impl<'a> Head<'a> {
         }
     }
 
-    pub(crate) fn of_draft(draft: &'a Draft, run: &'a RunIdentity) -> Self {
-        Head {
-            run_id: &run.run_id,
-            parent_run_id: run.parent_run_id.as_ref(),
+    pub(crate) fn of_draft(draft: &'a Draft) -> Self {
+        Place {
             child_run_id: draft.child_run_id.as_ref(),
             kind: &draft.kind,
             path: &draft.path,
@@ -82,32 +79,39 @@ impl<'a> Head<'a> {
     }
 }
 
+/// What stands between the place of a line and its time.
+pub(crate) const BEFORE_TIME: &str = ",\"timestamp\":\"";
+/// What stands between the time of a line and its payload.
+pub(crate) const AFTER_TIME: &str = "\",\"payload\":";
+
 fn write_seq(out: &mut String, seq: u64) {
     out.push_str("{\"seq\":");
     out.push_str(itoa::Buffer::new().format(seq));
 }
 
-/// Appends what follows the number, up to where the time goes.
-pub(crate) fn write_head(head: &Head<'_>, out: &mut String) {
-    id_field(out, ",\"run_id\":\"", Some(head.run_id));
-    id_field(out, ",\"parent_run_id\":\"", head.parent_run_id);
-    id_field(out, ",\"child_run_id\":\"", head.child_run_id);
-    out.push_str(",\"type\":");
-    match head.kind {
-        Kind::Other(word) => write_string(out, word),
-        // A word of the list needs no look for characters to escape.
-        known => write_name(out, known.as_str()),
-    }
-    out.push_str(",\"path\":");
-    write_string(out, head.path.as_str());
-    out.push_str(",\"iteration\":");
-    out.push_str(itoa::Buffer::new().format(head.iteration));
-    out.push_str(",\"timestamp\":\"");
+/// Appends what follows the number: whose line it is.
+pub(crate) fn write_run(run_id: &RunId, parent_run_id: Option<&RunId>, out: &mut String) {
+    id_field(out, ",\"run_id\":\"", Some(run_id));
+    id_field(out, ",\"parent_run_id\":\"", parent_run_id);
 }
 
-/// Appends what follows the time.
+/// Appends what follows the run, up to the time.
+pub(crate) fn write_place(place: &Place<'_>, out: &mut String) {
+    id_field(out, ",\"child_run_id\":\"", place.child_run_id);
+    out.push_str(",\"type\":\"");
+    match place.kind {
+        Kind::Other(word) => write_string_body(out, word),
+        // A word of the list needs no look for characters to escape.
+        known => out.push_str(known.as_str()),
+    }
+    out.push_str("\",\"path\":\"");
+    write_string_body(out, place.path.as_str());
+    out.push_str("\",\"iteration\":");
+    out.push_str(itoa::Buffer::new().format(place.iteration));
+}
+
+/// Appends the payload and what follows it.
 pub(crate) fn write_payload(payload: &Json, source: Option<&str>, out: &mut String) {
-    out.push_str("\",\"payload\":");
     out.push_str(payload.as_str());
     if let Some(source) = source {
         out.push_str(",\"source\":");

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use quipu_event::{Draft, LineForm, Raw, RunId, RunIdentity, Timestamp};
+use quipu_event::{Draft, Letterhead, LineForm, Raw, RunId, RunIdentity, Timestamp};
 
 use crate::clock::{Clock, SystemClock};
 use crate::combine::Combiner;
@@ -90,6 +90,7 @@ pub struct Recorder {
 struct Shared {
     door: Combiner<DiskSink>,
     run: RunIdentity,
+    letterhead: Letterhead,
     path: PathBuf,
     mask: Option<Arc<dyn Mask>>,
     masked: AtomicU64,
@@ -243,6 +244,7 @@ impl Recorder {
         };
         let shared = Shared {
             door: Combiner::new(sink, patience),
+            letterhead: Letterhead::of(&run),
             run,
             path,
             mask: options.mask,
@@ -294,7 +296,7 @@ impl Recorder {
         }
         // A thread that is about to end has none, and keeps none.
         let mut form = FORM.try_with(Cell::take).unwrap_or_default();
-        form.draw(&draft, &self.shared.run);
+        form.draw(&draft, &self.shared.letterhead);
         let outcome = self.shared.door.submit(&mut form);
         if form.capacity() <= FORM_KEPT {
             let _ = FORM.try_with(|kept| kept.set(form));

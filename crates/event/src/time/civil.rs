@@ -5,6 +5,8 @@
 
 use std::cell::Cell;
 
+use crate::digits::six;
+
 pub(super) const DAY: i64 = 86_400_000_000;
 /// So many bytes the one spelling has.
 pub(crate) const SPELLED: usize = 27;
@@ -23,11 +25,7 @@ pub(super) fn spell(micros: i64) -> Option<[u8; SPELLED]> {
         spelled = spell_second(second)?;
         LAST.set((second, spelled));
     }
-    let mut rest = of_second;
-    for digit in spelled[20..26].iter_mut().rev() {
-        *digit = b'0' + (rest % 10) as u8;
-        rest /= 10;
-    }
+    spelled[20..26].copy_from_slice(&six(of_second.unsigned_abs()));
     Some(spelled)
 }
 

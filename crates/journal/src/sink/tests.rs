@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::time::Duration;
 
-use quipu_event::{Draft, RunId, RunIdentity, decode_line, encode_line};
+use quipu_event::{Draft, Letterhead, RunId, RunIdentity, decode_line, encode_line};
 use serde_json::json;
 
 use super::*;
@@ -32,7 +32,7 @@ fn draft(text: &str) -> Draft {
 
 fn form(text: &str) -> LineForm {
     let mut form = LineForm::default();
-    form.draw(&draft(text), &identity());
+    form.draw(&draft(text), &Letterhead::of(&identity()));
     form
 }
 
