@@ -1,7 +1,7 @@
 //! Whole lines onto the end of a file, and an exact account of what arrived.
 
 use std::fs::File;
-use std::io::{self, Write};
+use std::io;
 
 /// A file that is only ever added to.
 ///
@@ -16,7 +16,8 @@ pub(crate) trait Append: Send {
 
 impl Append for File {
     fn append(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.write(bytes)
+        // The C library's `write` also asks whether the thread is to be canceled, before and after.
+        Ok(rustix::io::write(self, bytes)?)
     }
 
     fn sync(&mut self) -> io::Result<()> {

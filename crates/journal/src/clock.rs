@@ -1,6 +1,6 @@
 //! The clock that dates events. Passed in, so that tests decide what time it is.
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use quipu_event::Timestamp;
 
@@ -19,11 +19,15 @@ pub struct SystemClock;
 impl Clock for SystemClock {
     fn now(&self) -> Timestamp {
         let micros = match SystemTime::now().duration_since(UNIX_EPOCH) {
-            Ok(since) => i64::try_from(since.as_micros()).unwrap_or(i64::MAX),
-            Err(before) => {
-                i64::try_from(before.duration().as_micros()).map_or(i64::MIN, |micros| -micros)
-            }
+            Ok(since) => micros(since),
+            Err(before) => -micros(before.duration()),
         };
         Timestamp::from_micros(micros)
     }
+}
+
+/// Whole microseconds, as many as a clock of seconds in 64 bits can count.
+fn micros(duration: Duration) -> i64 {
+    let seconds = i64::try_from(duration.as_secs()).unwrap_or(i64::MAX);
+    seconds.saturating_mul(1_000_000).saturating_add(duration.subsec_micros().into())
 }
