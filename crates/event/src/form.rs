@@ -108,9 +108,32 @@ impl LineForm {
             None => self.fill_otherwise(now),
         }
         let Some(room) = self.bytes.first_chunk_mut::<{ ROOM.len() }>() else { return &[] };
-        let start = write_to_end_of(room, seq) - BEFORE.len();
-        room[start..][..BEFORE.len()].copy_from_slice(BEFORE);
+        let start = write_number(room, seq);
         &self.bytes[start..]
+    }
+
+    /// Appends the line to `lines` and leaves the form as it is, for those who had better not write to
+    /// where another has written.
+    pub fn fill_to(&self, seq: u64, now: Timestamp, lines: &mut Vec<u8>) {
+        let Some((_, rest)) = self.bytes.split_first_chunk::<{ ROOM.len() }>() else { return };
+        let mut room = [0; ROOM.len()];
+        let start = write_number(&mut room, seq);
+        lines.extend_from_slice(&room[start..]);
+        let before = lines.len();
+        lines.extend_from_slice(rest);
+        match now.spelled() {
+            Some(spelled) => {
+                for blank in self.blanks.into_iter().flatten() {
+                    let place = before + blank.get() - ROOM.len();
+                    lines[place..][..SPELLED].copy_from_slice(&spelled);
+                }
+            }
+            None => {
+                let mut form = self.clone();
+                lines.truncate(before + start - ROOM.len());
+                lines.extend_from_slice(form.fill(seq, now));
+            }
+        }
     }
 
     /// Fills in a present that takes more room or less than was left for it.
@@ -130,6 +153,13 @@ impl LineForm {
     pub fn capacity(&self) -> usize {
         self.bytes.capacity()
     }
+}
+
+/// Writes a number and what stands before it to the end of its room; returns where that begins.
+fn write_number(room: &mut [u8; ROOM.len()], seq: u64) -> usize {
+    let start = write_to_end_of(room, seq) - BEFORE.len();
+    room[start..][..BEFORE.len()].copy_from_slice(BEFORE);
+    start
 }
 
 #[cfg(test)]
@@ -176,6 +206,9 @@ mod tests {
                     let mut sealed = String::new();
                     encode_line(&draft.clone().seal(seq, &run, now), &mut sealed);
                     form.draw(&draft, &letterhead);
+                    let mut lines = b"before".to_vec();
+                    form.fill_to(seq, now, &mut lines);
+                    assert_eq!(lines, format!("before{sealed}").into_bytes());
                     assert_eq!(form.fill(seq, now), sealed.as_bytes());
                 }
             }

@@ -24,8 +24,8 @@ pub(crate) trait Load {
     /// What a producer brings.
     type Job;
 
-    /// Adds a job behind those that are there; `number` is one more than that of the last.
-    fn add(&mut self, number: u64, job: &mut Self::Job);
+    /// Adds a job behind those that are there. What the producer has afterwards is of no use to others.
+    fn add(&mut self, job: &mut Self::Job);
 
     /// Tells whether `job` is small enough to stand here, and there is room for it.
     fn has_room_for(&self, job: &Self::Job) -> bool;
@@ -47,8 +47,9 @@ pub(crate) trait Sink {
     /// Returns the number of the next job.
     fn next_number(&self) -> u64;
 
-    /// Does all jobs of `load`, in their order, and takes them out.
-    fn carry(&mut self, load: &mut Self::Load);
+    /// Does all jobs of `load`, in their order, and takes them out, and one's own behind them. The first
+    /// has the number `first`.
+    fn carry(&mut self, first: u64, load: &mut Self::Load, own: Option<&mut JobOf<Self>>);
 
     /// Does one job.
     fn carry_alone(&mut self, number: u64, job: &mut <Self::Load as Load>::Job);
@@ -69,21 +70,28 @@ pub(crate) trait Sink {
 /// both on others than what is the leader's alone.
 pub(crate) struct Combiner<S: Sink> {
     entrance: Entrance<S>,
+    exit: Exit,
     habit: Habit,
     behind: Behind<S>,
 }
 
 /// What changes with every job.
-#[repr(align(128))]
+#[repr(C, align(128))]
 struct Entrance<S: Sink> {
     queue: Mutex<Queue<S::Load>>,
-    /// How many jobs are in the queue, readable without its lock.
+    /// How many jobs are in the queue, readable without its lock; kept for those who wait for company.
     queued: AtomicUsize,
+}
+
+/// What those who wait look at.
+#[repr(align(128))]
+struct Exit {
     /// Every job up to this number that was in the queue has its outcome.
     settled: AtomicU64,
 }
 
 /// What waits at the door.
+#[repr(C)]
 struct Queue<L> {
     /// The number of the next job.
     next: u64,
@@ -126,11 +134,8 @@ impl<S: Sink> Combiner<S> {
         let queue = Queue { next: sink.next_number(), load: sink.empty_load() };
         let spare = sink.empty_load();
         Combiner {
-            entrance: Entrance {
-                queue: Mutex::new(queue),
-                queued: AtomicUsize::new(0),
-                settled: AtomicU64::new(0),
-            },
+            entrance: Entrance { queue: Mutex::new(queue), queued: AtomicUsize::new(0) },
+            exit: Exit { settled: AtomicU64::new(0) },
             habit: Habit {
                 company: AtomicUsize::new(1),
                 leader: AtomicUsize::new(0),
@@ -170,8 +175,8 @@ impl<S: Sink> Combiner<S> {
             return self.lead(self.wait_for_door(), job);
         }
         let number = queue.take_number();
-        queue.load.add(number, job);
-        self.entrance.queued.store(queue.load.count(), Ordering::Relaxed);
+        queue.load.add(job);
+        self.count_queued(queue.load.count());
         drop(queue);
         self.wait(number);
         number
@@ -204,22 +209,21 @@ impl<S: Sink> Combiner<S> {
         let Room { sink, spare } = &mut *room;
         let mut queue = lock(&self.entrance.queue);
         let number = queue.take_number();
-        let has_company = queue.load.count() > 0;
-        let goes_along = has_company && queue.load.has_room_for(job);
-        if goes_along {
-            queue.load.add(number, job);
-        }
-        if has_company {
+        let others = queue.load.count();
+        let goes_along = others > 0 && queue.load.has_room_for(job);
+        if others > 0 {
             self.take_load(&mut queue, spare);
         }
         drop(queue);
-        if has_company {
-            sink.carry(spare);
+        self.learn(others + 1);
+        if others > 0 {
+            let own = goes_along.then_some(&mut *job);
+            sink.carry(number - others as u64, spare, own);
         }
         if !goes_along {
             sink.carry_alone(number, job);
         }
-        self.leave(room, has_company.then_some(number));
+        self.leave(room, (others > 0).then_some(number));
         number
     }
 
@@ -228,16 +232,25 @@ impl<S: Sink> Combiner<S> {
         self.gather(0);
         let Room { sink, spare } = &mut *room;
         let mut queue = lock(&self.entrance.queue);
-        let last = queue.next - 1;
+        let (next, others) = (queue.next, queue.load.count());
         self.take_load(&mut queue, spare);
         drop(queue);
-        sink.carry(spare);
-        self.leave(room, Some(last));
+        // Who had to wait before it could lead was not alone.
+        self.learn(others.max(2));
+        sink.carry(next - others as u64, spare, None);
+        self.leave(room, Some(next - 1));
     }
 
     fn take_load(&self, queue: &mut Queue<S::Load>, spare: &mut S::Load) {
         std::mem::swap(&mut queue.load, spare);
-        self.entrance.queued.store(0, Ordering::Relaxed);
+        self.count_queued(0);
+    }
+
+    /// Says how many jobs are in the queue, if anybody waits for company.
+    fn count_queued(&self, count: usize) {
+        if self.habit.patience.for_company > 0 {
+            self.entrance.queued.store(count, Ordering::Relaxed);
+        }
     }
 
     /// Tells those who wait up to where jobs are `settled`, frees the door and wakes who has to know.
@@ -248,7 +261,7 @@ impl<S: Sink> Combiner<S> {
             self.habit.is_troubled.store(true, Ordering::Release);
         }
         if let Some(settled) = settled {
-            self.entrance.settled.store(settled, Ordering::Release);
+            self.exit.settled.store(settled, Ordering::Release);
         }
         drop(room);
         // Who goes to sleep says so before its last look at its job and at the door.
@@ -263,28 +276,19 @@ impl<S: Sink> Combiner<S> {
     /// Waits a moment for as many as usual.
     fn gather(&self, own: usize) {
         let Patience { for_company, before_yield, .. } = self.habit.patience;
-        let expected = self.habit.company.load(Ordering::Relaxed);
-        let mut queued = self.entrance.queued.load(Ordering::Relaxed);
         for look in 0..for_company {
-            if queued + own >= expected {
+            let queued = self.entrance.queued.load(Ordering::Relaxed);
+            if queued + own >= self.habit.company.load(Ordering::Relaxed) {
                 break;
             }
-            if look < before_yield {
-                spin_loop()
-            } else {
-                yield_now()
-            }
-            queued = self.entrance.queued.load(Ordering::Relaxed);
+            if look < before_yield { spin_loop() } else { yield_now() }
         }
-        // Who had to wait before it could lead was not alone.
-        let came = if own == 0 { queued.max(2) } else { queued + own };
-        self.learn(expected, came);
     }
 
     /// Learns how many come together, and forgets it only when it is often otherwise.
-    fn learn(&self, expected: usize, came: usize) {
+    fn learn(&self, came: usize) {
         let came = if self.habit.patience.for_company == 0 { came.min(2) } else { came };
-        if came == expected {
+        if came == self.habit.company.load(Ordering::Relaxed) {
             return;
         }
         let alone = &self.behind.alone;
@@ -298,12 +302,19 @@ impl<S: Sink> Combiner<S> {
     /// Waits until job `number` is settled, and carries the load whenever the door is free.
     fn wait(&self, number: u64) {
         let Patience { for_leader, before_yield, before_sleep, .. } = self.habit.patience;
-        let is_settled = || self.entrance.settled.load(Ordering::Acquire) >= number;
-        let mut look = 0;
-        while !is_settled() {
-            let patient = look < for_leader && self.leaves_it_to_another();
-            let mut entered = if patient { None } else { self.enter() };
-            look += 1;
+        let is_settled = || self.exit.settled.load(Ordering::Acquire) >= number;
+        for look in 0.. {
+            // A look takes the line of memory from the one who is about to write it, so the pause is first.
+            if look < before_yield {
+                spin_loop();
+            } else if look < before_sleep {
+                yield_now();
+            }
+            if is_settled() {
+                return;
+            }
+            let is_patient = look < for_leader && self.leaves_it_to_another();
+            let mut entered = if is_patient { None } else { self.enter() };
             if entered.is_none() && look >= before_sleep {
                 self.habit.bell.sleep_until(|| {
                     is_settled() || {
@@ -316,8 +327,6 @@ impl<S: Sink> Combiner<S> {
                 // Between the look at the job and the one at the door another leader may have been there.
                 Some(room) if is_settled() => self.leave(room, None),
                 Some(room) => self.lead_others(room),
-                None if look < before_yield => spin_loop(),
-                None if look < before_sleep => yield_now(),
                 None => {}
             }
         }

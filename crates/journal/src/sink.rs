@@ -32,6 +32,8 @@ pub(crate) struct DiskSink {
     poisoned: Option<String>,
     /// What went wrong, until its producer has asked.
     failure: Option<RecordError>,
+    /// Where lines are put that are written together, and where each of them ends; empty in between.
+    together: (Vec<u8>, Vec<usize>),
     pub(crate) fanout: Fanout,
 }
 
@@ -64,6 +66,7 @@ impl DiskSink {
             syncer,
             poisoned: None,
             failure: None,
+            together: Default::default(),
             fanout: Fanout::default(),
         }
     }
@@ -173,16 +176,25 @@ impl Sink for DiskSink {
     type Outcome = Result<u64, RecordError>;
 
     fn empty_load(&self) -> Batch {
-        Batch::new(Arc::clone(&self.clock))
+        Batch::default()
     }
 
     fn next_number(&self) -> u64 {
         self.last_seq + 1
     }
 
-    fn carry(&mut self, batch: &mut Batch) {
-        self.record(&batch.bytes, &batch.ends);
-        batch.clear();
+    fn carry(&mut self, first: u64, batch: &mut Batch, own: Option<&mut LineForm>) {
+        let (mut lines, mut ends) = std::mem::take(&mut self.together);
+        let now = self.clock.now();
+        batch.fill_to(first, now, &mut lines, &mut ends);
+        if let Some(form) = own {
+            lines.extend_from_slice(form.fill(first + ends.len() as u64, now));
+            ends.push(lines.len());
+        }
+        self.record(&lines, &ends);
+        lines.clear();
+        ends.clear();
+        self.together = (lines, ends);
     }
 
     /// Need not be gathered with others: it is written from where it was made.

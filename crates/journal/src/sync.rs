@@ -16,7 +16,7 @@ pub(crate) struct Patience {
     pub(crate) for_company: u32,
     /// One who waits, before it takes the lead from the one who led last.
     pub(crate) for_leader: u32,
-    /// Either, before each further look gives up the core to another thread.
+    /// Either, before it gives up the core to another thread for each further look.
     pub(crate) before_yield: u32,
     /// One who waits, before it goes to sleep.
     pub(crate) before_sleep: u32,
@@ -25,7 +25,7 @@ pub(crate) struct Patience {
 impl Patience {
     /// For when what is behind the door takes about as long as coming there.
     pub(crate) const SHORT: Patience =
-        Patience { for_company: 0, for_leader: 1, before_yield: 1, before_sleep: 100 };
+        Patience { for_company: 0, for_leader: 1, before_yield: 0, before_sleep: 100 };
     /// For when what is behind the door takes long.
     pub(crate) const LONG: Patience =
         Patience { for_company: 100, for_leader: 2, before_yield: 2, before_sleep: 12 };

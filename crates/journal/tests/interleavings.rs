@@ -94,15 +94,14 @@ const LARGE: usize = 1;
 /// Which producer's which job.
 type Job = (usize, usize);
 
-/// Jobs that wait at the door, each with its number.
-struct Waiting(Vec<(u64, Job)>);
+/// Jobs that wait at the door.
+struct Waiting(Vec<Job>);
 
 impl Load for Waiting {
     type Job = Job;
 
-    fn add(&mut self, number: u64, job: &mut Job) {
-        assert!(self.0.last().is_none_or(|last| last.0 + 1 == number), "a number left out");
-        self.0.push((number, *job));
+    fn add(&mut self, job: &mut Job) {
+        self.0.push(*job);
     }
 
     fn has_room_for(&self, job: &Job) -> bool {
@@ -148,8 +147,8 @@ impl Sink for Log {
         1
     }
 
-    fn carry(&mut self, load: &mut Waiting) {
-        for (number, job) in load.0.drain(..) {
+    fn carry(&mut self, first: u64, load: &mut Waiting, own: Option<&mut Job>) {
+        for (number, job) in (first..).zip(load.0.drain(..).chain(own.copied())) {
             self.note(number, job);
         }
     }

@@ -78,10 +78,10 @@ impl Scripted {
 
 fn record(sink: &mut DiskSink, texts: &[&str]) -> Vec<Result<u64, RecordError>> {
     let (mut batch, first) = (sink.empty_load(), sink.next_number());
-    for (number, text) in (first..).zip(texts) {
-        batch.add(number, &mut form(text));
+    for text in texts {
+        batch.add(&mut form(text));
     }
-    sink.carry(&mut batch);
+    sink.carry(first, &mut batch, None);
     assert_eq!(batch.count(), 0);
     (first..).zip(texts).map(|(number, _)| sink.outcome(number)).collect()
 }
@@ -325,17 +325,45 @@ fn a_line_alone_is_written_as_it_would_be_with_others() {
 }
 
 #[test]
+fn any_number_of_lines_is_written_in_order_with_one_s_own_behind_them() {
+    let scripted = Scripted::new();
+    let mut sink = scripted.sink(scripted.file(), Durability::Never);
+    let mut batch = sink.empty_load();
+    let mut expected = Vec::new();
+    for (round, others) in [1, 2, 3, 4, 9, 0, 5, 3].into_iter().enumerate() {
+        let texts: Vec<_> = (0..=others).map(|line| format!("{round}.{line}")).collect();
+        let (own, before) = texts.split_last().unwrap();
+        // What a producer takes home has been a line of somebody else's, and is none any more.
+        for text in before {
+            let mut taken = form(text);
+            batch.add(&mut taken);
+            taken.draw(&draft("mine"), &Letterhead::of(&identity()));
+            assert!(String::from_utf8_lossy(taken.fill(1, SystemClock.now())).contains("mine"));
+        }
+        let first = sink.next_number();
+        sink.carry(first, &mut batch, Some(&mut form(own)));
+        expected.extend(texts);
+    }
+    let text = scripted.text();
+    let written = text.lines().map(|line| decode_line(line.as_bytes()).unwrap());
+    for ((event, expected), seq) in written.zip(&expected).zip(1..) {
+        assert_eq!(event.seq, seq);
+        assert!(event.payload.as_str().contains(&format!("\"{expected}\"")));
+    }
+    assert_eq!(sink.stats().last_seq, expected.len() as u64);
+}
+
+#[test]
 fn a_giant_line_waits_for_the_door_and_not_in_a_batch() {
     let scripted = Scripted::new();
     let sink = scripted.sink(scripted.file(), Durability::Never);
     let giant = "x".repeat(3 * 1024 * 1024);
     let mut batch = sink.empty_load();
     assert!(!batch.has_room_for(&form(&giant)));
-    let mut numbers = 1..;
     while batch.has_room_for(&form("small")) {
-        batch.add(numbers.next().unwrap(), &mut form(&"x".repeat(30_000)));
+        batch.add(&mut form(&"x".repeat(30_000)));
     }
-    assert!(batch.bytes.len() < 2 * 1024 * 1024);
+    assert!(batch.count() * 30_000 < 2 * 1024 * 1024);
 
     let door = Combiner::new(sink, Patience::SHORT);
     std::thread::scope(|scope| {
