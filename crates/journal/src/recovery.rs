@@ -105,6 +105,8 @@ pub(crate) fn move_torn_bytes(file: &File, tail: &Tail, torn_path: &Path) -> io:
 #[derive(Default)]
 pub(crate) struct Remains {
     pub(crate) open: OpenSpans,
+    /// When the first event happened.
+    first: Option<Timestamp>,
     usage: TokenCounts,
 }
 
@@ -114,10 +116,12 @@ pub(crate) fn find_remains(file: &File, end: u64) -> io::Result<Remains> {
     let mut lines = Lines::new(file.try_clone()?, 0);
     while lines.offset() < end {
         let Some(line) = lines.next()? else { break };
-        if peek(line.bytes).is_some_and(|seen| !matters(&Kind::from(seen.kind))) {
+        let is_first = remains.first.is_none();
+        if !is_first && peek(line.bytes).is_some_and(|seen| !matters(&Kind::from(seen.kind))) {
             continue;
         }
         let Ok(event) = decode_line(line.bytes) else { continue };
+        remains.first.get_or_insert(event.timestamp);
         // A completion of what never started is verify's to report; here it closes nothing.
         let _ = remains.open.add(&event);
         if let (Kind::Usage, Ok(Payload::Usage(usage))) = (&event.kind, event.decode_payload()) {
@@ -136,7 +140,7 @@ fn matters(kind: &Kind) -> bool {
 /// Drafts the lines that tell what recovery found: `system/recovered`, then each end.
 pub(crate) fn closing_drafts(
     recovery: &Recovery,
-    remains_usage: &Remains,
+    remains: &Remains,
     torn_name: &str,
     heard_until: Timestamp,
 ) -> Result<Vec<Draft>, EncodeError> {
@@ -151,7 +155,7 @@ pub(crate) fn closing_drafts(
     }
     let mut drafts = vec![Draft::system("recovered", facts)?];
     for span in &recovery.aborted {
-        drafts.push(abort(span, &remains_usage.usage, heard_until)?);
+        drafts.push(abort(span, remains, heard_until)?);
     }
     Ok(drafts)
 }
@@ -160,11 +164,7 @@ const ABORT_REASON: &str = "the recorder stopped before this ended";
 
 /// Drafts the end of `span`. It lasted as long as it was heard of: that nobody came back to the run
 /// for a month does not make it a month long.
-fn abort(
-    span: &OpenSpan,
-    usage: &TokenCounts,
-    heard_until: Timestamp,
-) -> Result<Draft, EncodeError> {
+fn abort(span: &OpenSpan, remains: &Remains, heard_until: Timestamp) -> Result<Draft, EncodeError> {
     let completion = span.kind.completion().unwrap_or(Kind::StepCompleted);
     let status = Some(Status::Aborted);
     let error = Some(ABORT_REASON.to_owned());
@@ -172,7 +172,10 @@ fn abort(
     let draft = match &span.what {
         Started::Run { name, kind } => {
             let (name, kind) = (name.clone(), kind.clone());
-            let usage = (!usage.is_empty()).then_some(*usage);
+            let usage = Some(remains.usage).filter(|usage| !usage.is_empty());
+            // One that was resumed began with its first line, like what it used.
+            let first = remains.first.unwrap_or(span.started);
+            let duration_ms = Some(heard_until.millis_since(first));
             let run = RunCompleted {
                 name,
                 kind,

@@ -60,7 +60,7 @@ impl AtifView {
             Payload::RunStarted(run) => self.identity.start(&run),
             Payload::RunCompleted(run) => {
                 self.main.flush_all(shelf);
-                self.identity.end(&run);
+                self.identity.end(&run, event.timestamp);
             }
             Payload::Message(message) if event.kind == Kind::MessageUser => {
                 return of.hear(event, message, shelf);
@@ -139,6 +139,7 @@ impl FileView for AtifView {
         if self.run_id.is_none() {
             self.run_id = Some(event.run_id.clone());
             self.identity.parent_run_id = event.parent_run_id.clone();
+            self.identity.first = Some(event.timestamp);
             let path = format!("{}.atif.json", event.run_id);
             self.main = Trajectory::new(path, event.run_id.to_string());
         }

@@ -50,7 +50,10 @@ pub struct Receipt {
     pub error: Option<String>,
     /// When its first event happened.
     pub started: Timestamp,
-    /// How long it took: as it says itself, else from its first event to its last.
+    /// How long the whole of it took, resumed or not ([`RunCompleted::whole_ms`]); without an end,
+    /// from its first event to its last.
+    ///
+    /// [`RunCompleted::whole_ms`]: quipu_event::payload::RunCompleted::whole_ms
     pub duration_ms: u64,
     /// Its steps, in the order in which they first appeared.
     pub steps: Vec<StepReceipt>,

@@ -79,7 +79,7 @@ pub struct Summary {
     pub undecoded: u64,
     /// Places where a secret was masked, as the run itself says at its end.
     pub masked: u64,
-    reported_ms: Option<u64>,
+    whole_ms: Option<u64>,
     last_kind: Option<Kind>,
     open_calls: OpenCalls,
     open_steps: OpenSteps,
@@ -104,6 +104,7 @@ impl Summary {
             Payload::RunCreated(run) => self.note_run(event, run.name, run.kind),
             Payload::RunStarted(run) => {
                 self.note_agent(run.agent.as_ref());
+                self.begin_again(event);
                 self.note_run(event, run.name, run.kind);
             }
             Payload::RunCompleted(run) => self.end_run(event, *run),
@@ -117,11 +118,12 @@ impl Summary {
         }
     }
 
-    /// Returns how long the run took: as it says itself, else from its first event to its last.
+    /// Returns how long the whole run took, resumed or not ([`RunCompleted::whole_ms`]); without an
+    /// end, from its first event to its last.
     ///
     /// For several runs, the sum.
     pub fn duration_ms(&self) -> Option<u64> {
-        self.reported_ms.or_else(|| Some(self.latest?.millis_since(self.started?)))
+        self.whole_ms.or_else(|| Some(self.latest?.millis_since(self.started?)))
     }
 
     /// Returns the tokens of all models, or nothing if none were given.
@@ -185,12 +187,21 @@ impl Summary {
         }
     }
 
+    /// A run that is taken up again has not ended.
+    fn begin_again(&mut self, event: &Event) {
+        if self.is_own(event) {
+            (self.status, self.error) = (None, None);
+            (self.ended, self.whole_ms) = (None, None);
+        }
+    }
+
     fn end_run(&mut self, event: &Event, run: RunCompleted) {
         if self.is_own(event) {
+            let first = self.started.unwrap_or(event.timestamp);
+            self.whole_ms = Some(run.whole_ms(first, event.timestamp));
             self.status = run.status;
             self.error = run.error;
             self.ended = Some(event.timestamp);
-            self.reported_ms = run.duration_ms;
             self.masked = run.counts.map_or(0, |counts| counts.masked);
         }
         self.note_run(event, run.name, run.kind);

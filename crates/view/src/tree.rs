@@ -39,7 +39,10 @@ pub struct RunTree {
     pub agent: Option<String>,
     /// When its first event happened.
     pub started: Timestamp,
-    /// How long it took: as it says itself, else from its first event to its last.
+    /// How long the whole of it took, resumed or not ([`RunCompleted::whole_ms`]); without an end,
+    /// from its first event to its last.
+    ///
+    /// [`RunCompleted::whole_ms`]: quipu_event::payload::RunCompleted::whole_ms
     pub duration_ms: u64,
     /// How many events it has.
     pub events: u64,

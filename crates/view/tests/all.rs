@@ -15,6 +15,7 @@
 //! - `wink`: debug bundles
 //! - `diff`: where two runs part
 //! - `atif`, `otlp`, `chrome_trace`: layouts for tools, each with a strict reader of its own
+//! - `resumed`: a run that was taken up again, in all views
 //! - `random_run`: runs that make no sense, for those
 //! - `robustness`: whatever a line may hold
 
@@ -37,6 +38,7 @@ mod all {
     mod random_run;
     mod receipt;
     mod render;
+    mod resumed;
     mod robustness;
     mod structure;
     mod summary;

@@ -68,7 +68,7 @@ fn a_model_without_a_price_is_unknown_and_not_free() {
 fn a_stretch_of_time_can_be_asked_for() {
     let total = |rest: &[&str]| groups("day", rest)["total"]["tokens"]["input_tokens"].clone();
     assert_eq!(total(&["--until", "2026-06-09"]), json!(1000));
-    assert_eq!(total(&["--since", "2026-06-09", "--until", "2026-06-09T10:00:04Z"]), json!(2000));
+    assert_eq!(total(&["--since", "2026-06-09", "--until", "2026-06-09T00:00:04Z"]), json!(2000));
     assert_eq!(total(&["--since", "2026-06-10"]), json!(null));
     assert_eq!(session().quipu(&["cost", "--since", "yesterday"]).code, Some(1));
 }

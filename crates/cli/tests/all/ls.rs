@@ -124,6 +124,31 @@ fn a_run_of_a_writer_that_marks_no_end_ended_with_its_last_step() {
 }
 
 #[test]
+fn a_resumed_run_took_as_long_as_from_its_first_line_to_its_end() {
+    let line = |n: u64, time: &str, kind: &str, payload: &str| {
+        format!(
+            r#"{{"seq":{n},"run_id":"r","type":"run.{kind}","path":"","iteration":0,"timestamp":"2026-06-08T{time}Z","payload":{{"name":"w","kind":"workflow",{payload}}}}}"#
+        ) + "\n"
+    };
+    let lines = [
+        line(1, "10:00:00", "started", r#""format":1"#),
+        line(2, "10:00:10", "completed", r#""status":"failed","duration_ms":10000"#),
+        line(3, "12:00:00", "started", r#""format":1"#),
+        line(4, "12:00:01", "completed", r#""status":"succeeded","duration_ms":500"#),
+    ];
+    let session = Session::new();
+    put(&session, "r", &lines.concat());
+    assert_eq!(rows(&session, &[])[0]["duration_ms"], 7_201_000);
+    assert!(session.ok(&["ls"]).contains(" 2h00m "), "{}", session.ok(&["ls"]));
+    assert!(session.ok(&["tree", "r"]).contains("2h00m"), "{}", session.ok(&["tree", "r"]));
+    for command in ["stats", "status", "receipt", "tree"] {
+        let told = session.quipu(&[command, "r", "--json"]).json();
+        assert_eq!(told["duration_ms"], 7_201_000, "{command}: {told}");
+    }
+    assert!(session.ok(&["replay", "r", "--speed", "max"]).contains("2h00m"));
+}
+
+#[test]
 fn a_run_that_is_being_written_is_running() {
     let session = Session::new();
     let mut recording = session.spawn(&["record", "--name", "busy", "--ack"]);

@@ -13,29 +13,29 @@ const DOWN: &str = "bbbbbbbb-0000-4000-8000-000000000002";
 
 /// A run with a loop, two models in one step, a reported cost, and a called run.
 const BUILD: &str = r#"
-{"seq":1,"run_id":"RUN","type":"run.started","path":"","iteration":0,"timestamp":"2026-06-08T10:00:00.000000Z","payload":{"name":"build","kind":"workflow","format":1,"cwd":"/src/app"}}
-{"seq":2,"run_id":"RUN","type":"step.started","path":"each","iteration":0,"timestamp":"2026-06-08T10:00:00.100000Z","payload":{"name":"each","kind":"for_each","attempt":1}}
-{"seq":3,"run_id":"RUN","type":"step.started","path":"each[0].ask","iteration":0,"timestamp":"2026-06-08T10:00:00.200000Z","payload":{"name":"ask","kind":"agent","attempt":1,"agent":{"provider":"codex","model":"gpt-5-codex"}}}
-{"seq":4,"run_id":"RUN","type":"usage","path":"each[0].ask","iteration":0,"timestamp":"2026-06-08T10:00:01.000000Z","payload":{"input_tokens":1000,"output_tokens":100,"cache_read_tokens":0,"scope":"turn"}}
-{"seq":5,"run_id":"RUN","type":"step.completed","path":"each[0].ask","iteration":0,"timestamp":"2026-06-08T10:00:02.200000Z","payload":{"name":"ask","kind":"agent","attempt":1,"status":"succeeded","duration_ms":2000}}
-{"seq":6,"run_id":"RUN","type":"step.started","path":"each[1].ask","iteration":1,"timestamp":"2026-06-08T10:00:02.200000Z","payload":{"name":"ask","kind":"agent","attempt":1,"agent":{"provider":"codex","model":"gpt-5-codex"}}}
-{"seq":7,"run_id":"RUN","type":"usage","path":"each[1].ask","iteration":1,"timestamp":"2026-06-09T10:00:03.000000Z","payload":{"input_tokens":2000,"output_tokens":200,"scope":"turn"}}
-{"seq":8,"run_id":"RUN","type":"step.completed","path":"each[1].ask","iteration":1,"timestamp":"2026-06-09T10:00:04.200000Z","payload":{"name":"ask","kind":"agent","attempt":1,"status":"failed","error":"no","duration_ms":1000}}
-{"seq":9,"run_id":"RUN","type":"step.completed","path":"each","iteration":0,"timestamp":"2026-06-09T10:00:05.000000Z","payload":{"name":"each","kind":"for_each","attempt":1,"status":"succeeded","duration_ms":4000}}
-{"seq":10,"run_id":"RUN","type":"step.started","path":"sum","iteration":0,"timestamp":"2026-06-09T10:00:05.000000Z","payload":{"name":"sum","kind":"agent","attempt":1,"agent":{"provider":"claude"}}}
-{"seq":11,"run_id":"RUN","type":"usage","path":"sum","iteration":0,"timestamp":"2026-06-09T10:00:06.000000Z","payload":{"model":"claude-opus-4-5-20251101","input_tokens":10,"output_tokens":20,"cache_read_tokens":30,"cache_write_tokens":40,"reasoning_tokens":5,"scope":"session","cost_usd":0.25}}
-{"seq":12,"run_id":"RUN","type":"usage","path":"sum","iteration":0,"timestamp":"2026-06-09T10:00:06.000000Z","payload":{"model":"house-model","input_tokens":7,"output_tokens":8,"scope":"message"},"source":"subagent:x"}
-{"seq":13,"run_id":"RUN","type":"step.completed","path":"sum","iteration":0,"timestamp":"2026-06-09T10:00:07.000000Z","payload":{"name":"sum","kind":"agent","attempt":1,"status":"succeeded","duration_ms":2000}}
-{"seq":14,"run_id":"RUN","child_run_id":"bbbbbbbb-0000-4000-8000-000000000002","type":"step.call_workflow.started","path":"call","iteration":0,"timestamp":"2026-06-09T10:00:07.000000Z","payload":{"name":"call","kind":"call_workflow","attempt":1}}
-{"seq":15,"run_id":"RUN","child_run_id":"bbbbbbbb-0000-4000-8000-000000000002","type":"step.call_workflow.completed","path":"call","iteration":0,"timestamp":"2026-06-09T10:00:08.000000Z","payload":{"name":"call","kind":"call_workflow","attempt":1,"status":"succeeded","duration_ms":1000}}
-{"seq":16,"run_id":"RUN","type":"run.completed","path":"","iteration":0,"timestamp":"2026-06-09T10:00:09.000000Z","payload":{"name":"build","kind":"workflow","status":"succeeded","duration_ms":9000}}
+{"seq":1,"run_id":"RUN","type":"run.started","path":"","iteration":0,"timestamp":"2026-06-08T23:59:59.500000Z","payload":{"name":"build","kind":"workflow","format":1,"cwd":"/src/app"}}
+{"seq":2,"run_id":"RUN","type":"step.started","path":"each","iteration":0,"timestamp":"2026-06-08T23:59:59.600000Z","payload":{"name":"each","kind":"for_each","attempt":1}}
+{"seq":3,"run_id":"RUN","type":"step.started","path":"each[0].ask","iteration":0,"timestamp":"2026-06-08T23:59:59.700000Z","payload":{"name":"ask","kind":"agent","attempt":1,"agent":{"provider":"codex","model":"gpt-5-codex"}}}
+{"seq":4,"run_id":"RUN","type":"usage","path":"each[0].ask","iteration":0,"timestamp":"2026-06-08T23:59:59.800000Z","payload":{"input_tokens":1000,"output_tokens":100,"cache_read_tokens":0,"scope":"turn"}}
+{"seq":5,"run_id":"RUN","type":"step.completed","path":"each[0].ask","iteration":0,"timestamp":"2026-06-08T23:59:59.900000Z","payload":{"name":"ask","kind":"agent","attempt":1,"status":"succeeded","duration_ms":2000}}
+{"seq":6,"run_id":"RUN","type":"step.started","path":"each[1].ask","iteration":1,"timestamp":"2026-06-08T23:59:59.900000Z","payload":{"name":"ask","kind":"agent","attempt":1,"agent":{"provider":"codex","model":"gpt-5-codex"}}}
+{"seq":7,"run_id":"RUN","type":"usage","path":"each[1].ask","iteration":1,"timestamp":"2026-06-09T00:00:03.000000Z","payload":{"input_tokens":2000,"output_tokens":200,"scope":"turn"}}
+{"seq":8,"run_id":"RUN","type":"step.completed","path":"each[1].ask","iteration":1,"timestamp":"2026-06-09T00:00:04.200000Z","payload":{"name":"ask","kind":"agent","attempt":1,"status":"failed","error":"no","duration_ms":1000}}
+{"seq":9,"run_id":"RUN","type":"step.completed","path":"each","iteration":0,"timestamp":"2026-06-09T00:00:05.000000Z","payload":{"name":"each","kind":"for_each","attempt":1,"status":"succeeded","duration_ms":4000}}
+{"seq":10,"run_id":"RUN","type":"step.started","path":"sum","iteration":0,"timestamp":"2026-06-09T00:00:05.000000Z","payload":{"name":"sum","kind":"agent","attempt":1,"agent":{"provider":"claude"}}}
+{"seq":11,"run_id":"RUN","type":"usage","path":"sum","iteration":0,"timestamp":"2026-06-09T00:00:06.000000Z","payload":{"model":"claude-opus-4-5-20251101","input_tokens":10,"output_tokens":20,"cache_read_tokens":30,"cache_write_tokens":40,"reasoning_tokens":5,"scope":"session","cost_usd":0.25}}
+{"seq":12,"run_id":"RUN","type":"usage","path":"sum","iteration":0,"timestamp":"2026-06-09T00:00:06.000000Z","payload":{"model":"house-model","input_tokens":7,"output_tokens":8,"scope":"message"},"source":"subagent:x"}
+{"seq":13,"run_id":"RUN","type":"step.completed","path":"sum","iteration":0,"timestamp":"2026-06-09T00:00:07.000000Z","payload":{"name":"sum","kind":"agent","attempt":1,"status":"succeeded","duration_ms":2000}}
+{"seq":14,"run_id":"RUN","child_run_id":"bbbbbbbb-0000-4000-8000-000000000002","type":"step.call_workflow.started","path":"call","iteration":0,"timestamp":"2026-06-09T00:00:07.000000Z","payload":{"name":"call","kind":"call_workflow","attempt":1}}
+{"seq":15,"run_id":"RUN","child_run_id":"bbbbbbbb-0000-4000-8000-000000000002","type":"step.call_workflow.completed","path":"call","iteration":0,"timestamp":"2026-06-09T00:00:08.000000Z","payload":{"name":"call","kind":"call_workflow","attempt":1,"status":"succeeded","duration_ms":1000}}
+{"seq":16,"run_id":"RUN","type":"run.completed","path":"","iteration":0,"timestamp":"2026-06-09T00:00:08.500000Z","payload":{"name":"build","kind":"workflow","status":"succeeded","duration_ms":9000}}
 "#;
 
 /// The run that it called: an agent's session without steps.
 const CHILD: &str = r#"
-{"seq":1,"run_id":"RUN","parent_run_id":"aaaaaaaa-0000-4000-8000-000000000001","type":"run.started","path":"","iteration":0,"timestamp":"2026-06-09T10:00:07.000000Z","payload":{"name":"helper","kind":"session","format":1,"cwd":"/src/lib","agent":{"provider":"gemini","model":"gemini-2.5-flash"}}}
-{"seq":2,"run_id":"RUN","parent_run_id":"aaaaaaaa-0000-4000-8000-000000000001","type":"usage","path":"","iteration":0,"timestamp":"2026-06-09T10:00:07.500000Z","payload":{"model":"gemini-2.5-flash","input_tokens":1000000,"output_tokens":0,"scope":"message"}}
-{"seq":3,"run_id":"RUN","parent_run_id":"aaaaaaaa-0000-4000-8000-000000000001","type":"message.assistant","path":"","iteration":0,"timestamp":"2026-06-09T10:00:08.000000Z","payload":{"role":"assistant","blocks":[]}}
+{"seq":1,"run_id":"RUN","parent_run_id":"aaaaaaaa-0000-4000-8000-000000000001","type":"run.started","path":"","iteration":0,"timestamp":"2026-06-09T00:00:07.000000Z","payload":{"name":"helper","kind":"session","format":1,"cwd":"/src/lib","agent":{"provider":"gemini","model":"gemini-2.5-flash"}}}
+{"seq":2,"run_id":"RUN","parent_run_id":"aaaaaaaa-0000-4000-8000-000000000001","type":"usage","path":"","iteration":0,"timestamp":"2026-06-09T00:00:07.500000Z","payload":{"model":"gemini-2.5-flash","input_tokens":1000000,"output_tokens":0,"scope":"message"}}
+{"seq":3,"run_id":"RUN","parent_run_id":"aaaaaaaa-0000-4000-8000-000000000001","type":"message.assistant","path":"","iteration":0,"timestamp":"2026-06-09T00:00:08.000000Z","payload":{"role":"assistant","blocks":[]}}
 "#;
 
 /// A session in which both runs are.
@@ -54,7 +54,7 @@ fn a_receipt_has_a_row_per_step_totals_and_what_the_words_mean() {
 run       aaaaaaaa-0000-4000-8000-000000000001
 name      build
 status    succeeded
-started   2026-06-08T10:00:00.000000Z
+started   2026-06-08T23:59:59.500000Z
 duration  9.0s
 
 STEP                           KIND           ENGINE  MODEL                     STATUS                 TIMES  TIME         IN  OUT  CACHE READ  CACHE WRITTEN  REASONING       COST  OBTAINED

@@ -50,7 +50,17 @@ fn a_run_that_failed_goes_on_at_the_step_that_failed() {
     assert!(!told.contains("→ first"), "{told}");
     assert!(told.contains("✓ two succeeded in "), "{told}");
     assert_eq!(ran(&session), ["first", "second", "second"]);
-    assert!(session.lines("r").len() > before, "the same file goes on");
+    let lines = session.lines("r");
+    assert!(lines.len() > before, "the same file goes on");
+    let times = [&lines[0], lines.last().unwrap()].map(|line| {
+        let time = line["timestamp"].as_str().unwrap();
+        quipu_event::Timestamp::parse(time).unwrap()
+    });
+    let told = lines.last().unwrap()["payload"]["duration_ms"].as_u64().unwrap();
+    let part = lines[before..].iter().find(|line| line["type"] == "run.started").unwrap();
+    let part = quipu_event::Timestamp::parse(part["timestamp"].as_str().unwrap()).unwrap();
+    assert!(told >= part.millis_since(times[0]), "the whole run's time is told, not its end's");
+    assert!(told <= times[1].millis_since(times[0]));
     session.ok(&["verify", "r"]);
 }
 

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::usage::TokenCounts;
 use crate::json::Json;
+use crate::time::Timestamp;
 use crate::vocabulary::vocabulary;
 
 vocabulary! {
@@ -127,7 +128,7 @@ pub struct RunCompleted {
     /// What came of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub result: Option<Json>,
-    /// How long it took.
+    /// How long it took, from its first line on: a run that was resumed counts as a whole.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<u64>,
     /// The sum over its `usage` events.
@@ -136,6 +137,26 @@ pub struct RunCompleted {
     /// How many of what it left.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub counts: Option<Counts>,
+}
+
+impl RunCompleted {
+    /// Returns how long the whole run took whose first line is of `first` and that ends so at `at`.
+    ///
+    /// That is the time from its first line to this end, pauses included, so that when it began and
+    /// how long it took tell when it was over, and so that the first and the last line are enough to
+    /// know. What the end says counts where it says more. Some writers say at the end of a run that
+    /// was resumed how long its last part took; that is always less.
+    ///
+    /// An `aborted` end counts as it says: most are written when somebody comes back to a run, and a
+    /// month in which nobody did does not make it a month long.
+    pub fn whole_ms(&self, first: Timestamp, at: Timestamp) -> u64 {
+        let between = at.millis_since(first);
+        match self.duration_ms {
+            Some(told) if self.status == Some(Status::Aborted) => told,
+            Some(told) => told.max(between),
+            None => between,
+        }
+    }
 }
 
 /// How many of what a run left, so that a list of runs need not read them whole.
@@ -200,5 +221,26 @@ impl Default for RunKind {
     /// A run that does not say is taken for a workflow: that is all the first writers recorded.
     fn default() -> Self {
         RunKind::Workflow
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_took_as_long_as_from_its_first_line_to_its_end() {
+        let cases = [
+            ("nothing is told", None, None, 60_000),
+            ("a last part is told", Some(Status::Succeeded), Some(1_500), 60_000),
+            ("more is told than the times say", Some(Status::Failed), Some(61_000), 61_000),
+            ("nobody came back for a while", Some(Status::Aborted), Some(1_500), 1_500),
+            ("nobody knows when it stopped", Some(Status::Aborted), None, 60_000),
+        ];
+        let (first, at) = (Timestamp::from_micros(1_000_000), Timestamp::from_micros(61_000_000));
+        for (case, status, duration_ms, expected) in cases {
+            let end = RunCompleted { status, duration_ms, ..RunCompleted::default() };
+            assert_eq!(end.whole_ms(first, at), expected, "{case}");
+        }
     }
 }

@@ -179,6 +179,25 @@ fn what_is_closed_lasted_as_long_as_it_was_heard_of() {
 }
 
 #[test]
+fn a_resumed_run_that_is_closed_lasted_from_its_first_line_on() {
+    let storage = TestStorage::new();
+    let at = |second: &str| Timestamp::parse(&format!("2026-01-01T10:00:{second}Z")).unwrap();
+    storage.record(
+        "r",
+        [
+            run_started("work").dated(at("00")),
+            run_completed("work", Status::Failed).dated(at("02")),
+            run_started("work").dated(at("07")),
+            assistant_text("on it").dated(at("09")),
+        ],
+    );
+    drop(storage.reopen("r").unwrap());
+    let last = storage.events("r").pop().unwrap();
+    let run: RunCompleted = last.payload.decode().unwrap();
+    assert_eq!((run.status, run.duration_ms), (Some(Status::Aborted), Some(9000)));
+}
+
+#[test]
 fn what_was_torn_is_told_and_kept_behind_what_was_torn_before() {
     let storage = TestStorage::new();
     storage.record("r", [run_started("x"), run_completed("x", Status::Succeeded)]);

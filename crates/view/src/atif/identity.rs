@@ -1,7 +1,7 @@
 //! What a trajectory says of itself beside its steps: the agent, the session, how it ended.
 
-use quipu_event::RunId;
 use quipu_event::payload::{Agent, RunCompleted, RunStarted, System};
+use quipu_event::{RunId, Timestamp};
 
 use super::wire;
 
@@ -9,6 +9,8 @@ use super::wire;
 #[derive(Debug, Default)]
 pub(super) struct Identity {
     pub(super) parent_run_id: Option<RunId>,
+    /// When the first event happened.
+    pub(super) first: Option<Timestamp>,
     run: RunStarted,
     started: bool,
     ended: Option<RunCompleted>,
@@ -21,9 +23,10 @@ impl Identity {
         self.started = true;
     }
 
-    /// Takes what the run says at its end.
-    pub(super) fn end(&mut self, run: &RunCompleted) {
-        self.ended = Some(RunCompleted { result: None, ..run.clone() });
+    /// Takes what the run says at its end, which is at `at`.
+    pub(super) fn end(&mut self, run: &RunCompleted, at: Timestamp) {
+        let duration_ms = Some(run.whole_ms(self.first.unwrap_or(at), at));
+        self.ended = Some(RunCompleted { result: None, duration_ms, ..run.clone() });
     }
 
     /// Takes what an agent says of itself when its session begins.

@@ -28,7 +28,10 @@ const KEPT: [usize; 3] = [2000, 600, 160];
 /// Folds a run into its audit entries.
 #[derive(Default)]
 pub(super) struct Audit {
-    first: Option<Timestamp>,
+    /// When the run began, or was taken up again.
+    began: Option<Timestamp>,
+    /// How often it did.
+    starts: u64,
     name: String,
     user: Option<String>,
 }
@@ -36,7 +39,7 @@ pub(super) struct Audit {
 impl Audit {
     /// Takes the next event and returns the entry that it gives, if it gives one.
     pub(super) fn add(&mut self, event: &Event) -> Option<Json> {
-        self.first.get_or_insert(event.timestamp);
+        self.began.get_or_insert(event.timestamp);
         match read(event).payload {
             Payload::RunStarted(run) => Some(self.started(event, *run)),
             Payload::RunCompleted(run) => Some(self.completed(event, *run)),
@@ -45,7 +48,8 @@ impl Audit {
     }
 
     fn started(&mut self, event: &Event, run: RunStarted) -> Json {
-        self.first = Some(event.timestamp);
+        self.starts += 1;
+        self.began = Some(event.timestamp);
         self.name = run.name;
         self.user = run.labels.and_then(|mut labels| labels.remove("user"));
         let inputs: BTreeMap<String, Json> =
@@ -64,13 +68,15 @@ impl Audit {
         }
         let succeeded = matches!(run.status, Some(Status::Succeeded | Status::Skipped));
         let exit_code = exit_code(run.status.as_ref(), run.result.as_ref());
-        let began = self.first.unwrap_or(event.timestamp);
+        let began = self.began.unwrap_or(event.timestamp);
+        // The end of a run that was taken up again tells of more than this start and end.
+        let told = run.duration_ms.filter(|_| self.starts < 2);
         let error = reason(run.status.as_ref(), run.error);
         fitted(AuditEntry {
             event: "workflow.completed",
             status: Some(if succeeded { "success" } else { "failure" }),
             exit_code: Some(exit_code),
-            duration_ms: Some(run.duration_ms.unwrap_or(event.timestamp.millis_since(began))),
+            duration_ms: Some(told.unwrap_or(event.timestamp.millis_since(began))),
             error: if succeeded { String::new() } else { error },
             ..self.entry(event)
         })

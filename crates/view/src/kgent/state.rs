@@ -14,8 +14,6 @@ pub(super) struct State {
     pub(super) status: &'static str,
     created: Timestamp,
     pub(super) started: Option<Timestamp>,
-    /// Whether the run was taken up again.
-    is_resumed: bool,
     pub(super) completed: Option<Timestamp>,
     pub(super) updated: Timestamp,
     pub(super) duration_ms: Option<u64>,
@@ -32,7 +30,6 @@ impl State {
             status: "pending",
             created: first,
             started: None,
-            is_resumed: false,
             completed: None,
             updated: first,
             duration_ms: None,
@@ -51,7 +48,6 @@ impl State {
 
     pub(super) fn start(&mut self, at: Timestamp, run: &RunStarted) {
         self.name(&run.name, run.kind.as_str());
-        self.is_resumed = self.started.is_some();
         self.started.get_or_insert(at);
         // A run that is taken up again runs again.
         (self.status, self.completed, self.error) = ("running", None, None);
@@ -69,10 +65,7 @@ impl State {
         }
         self.completed = Some(at);
         self.error = run.error.clone().filter(|error| !error.is_empty());
-        let measured = || self.started.map(|started| at.millis_since(started));
-        // An end knows nothing of the time before the run was taken up again.
-        let told = run.duration_ms.filter(|_| !self.is_resumed);
-        self.duration_ms = told.or_else(measured);
+        self.duration_ms = Some(run.whole_ms(self.started.unwrap_or(self.created), at));
     }
 
     /// Something happened: the run is under way even if nobody said that it started.

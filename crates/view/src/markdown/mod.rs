@@ -127,7 +127,7 @@ impl MarkdownView {
             }
             Payload::RunStarted(run) => return self.write_start(event, run),
             Payload::RunCompleted(run) => {
-                return self.outcome.end = Some(run.as_ref().clone().into());
+                return self.outcome.note_end(run.as_ref().clone(), event);
             }
             // The receipt has it.
             Payload::Usage(_) | Payload::RunCreated(_) => return,
@@ -197,7 +197,7 @@ impl FileView for MarkdownView {
                 self.place.turn_to(&mut self.out, &event.path);
                 fact::undecoded(&mut self.out, event, self.length);
                 if let Payload::RunCompleted(run) = reading.payload {
-                    self.outcome.end = Some((*run).into());
+                    self.outcome.note_end(*run, event);
                 }
             }
             Shape::Sound => self.write(event, reading.payload),

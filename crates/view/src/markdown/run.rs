@@ -90,12 +90,14 @@ pub(crate) struct End {
     status: Option<Status>,
     error: Option<String>,
     result: Option<Json>,
-    duration_ms: Option<u64>,
+    duration_ms: u64,
 }
 
-impl From<RunCompleted> for End {
-    fn from(run: RunCompleted) -> Self {
-        let RunCompleted { status, error, result, duration_ms, .. } = run;
+impl End {
+    /// Takes what a run says at its end, which is `event`, when its first event was at `first`.
+    pub(crate) fn new(run: RunCompleted, first: Timestamp, event: &Event) -> Self {
+        let duration_ms = run.whole_ms(first, event.timestamp);
+        let RunCompleted { status, error, result, .. } = run;
         End { status, error, result, duration_ms }
     }
 }
@@ -107,6 +109,12 @@ impl Outcome {
             .receipt
             .get_or_insert_with(|| ReceiptBuilder::new(Arc::default(), ReceiptOptions::default()));
         receipt.add(event);
+    }
+
+    /// Takes what a run says at its end, which is `event`.
+    pub(crate) fn note_end(&mut self, run: RunCompleted, event: &Event) {
+        let first = self.span.map_or(event.timestamp, |(first, _)| first);
+        self.end = Some(End::new(run, first, event));
     }
 
     /// Appends the end of the page.
@@ -142,17 +150,17 @@ impl Outcome {
         if let Some(result) = end.result.as_ref().filter(|result| !result.is_null()) {
             value::facts(out, result, length);
         }
-        self.write_span(out, end.duration_ms);
+        self.write_span(out, Some(end.duration_ms));
     }
 
-    fn write_span(&self, out: &mut String, reported: Option<u64>) {
+    fn write_span(&self, out: &mut String, whole: Option<u64>) {
         let Some((first, last)) = self.span else { return };
         out.push_str("- From ");
         figure::moment(out, first);
         out.push_str(" to ");
         figure::moment(out, last);
         out.push_str(": ");
-        figure::duration(out, reported.unwrap_or_else(|| last.millis_since(first)));
+        figure::duration(out, whole.unwrap_or_else(|| last.millis_since(first)));
         out.push('\n');
     }
 

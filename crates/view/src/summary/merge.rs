@@ -36,7 +36,7 @@ impl Summary {
     }
 
     fn merge_identity(&mut self, other: &Summary) {
-        self.reported_ms = match (self.duration_ms(), other.duration_ms()) {
+        self.whole_ms = match (self.duration_ms(), other.duration_ms()) {
             (Some(own), Some(others)) => Some(own.saturating_add(others)),
             (own, others) => own.or(others),
         };

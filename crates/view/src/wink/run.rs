@@ -146,8 +146,7 @@ impl Run {
             timing: Timing {
                 started_at: &self.begun,
                 ended_at: self.summary.ended.map(|_| self.latest.as_str()),
-                // A run that was resumed reports how long its last part took.
-                duration_ms: self.summary.latest.zip(self.summary.started).map(lasted),
+                duration_ms: self.summary.duration_ms(),
             },
             token_usage: TokenUsage {
                 input_tokens: tokens.input_tokens,
@@ -183,8 +182,4 @@ impl Run {
             started.cwd.as_deref().unwrap_or("unknown"),
         )
     }
-}
-
-fn lasted((until, since): (Timestamp, Timestamp)) -> u64 {
-    until.millis_since(since)
 }

@@ -153,7 +153,7 @@ fn each_end_of_a_run_that_was_gone_on_with_has_a_start() {
         {"type":"run.completed","payload":{"name":"a","status":"aborted"}}
         {"type":"system","payload":{"subtype":"x"}}
         {"type":"run.started","payload":{"name":"a","labels":{"resumed":"true"}}}
-        {"type":"run.completed","payload":{"name":"a","status":"succeeded"}}
+        {"type":"run.completed","payload":{"name":"a","status":"succeeded","duration_ms":4000}}
     "#,
     );
     let told = lines.lines().map(|line| {

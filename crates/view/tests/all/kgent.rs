@@ -77,7 +77,7 @@ const RUN: &str = r#"
 {"type":"deliverable.check.started","payload":{"required":["report.md","plot.png"],"missing":[]}}
 {"type":"deliverable.missing","payload":{"required":["report.md","plot.png"],"missing":["plot.png"]}}
 {"type":"deliverable.check.completed","payload":{"required":["report.md","plot.png"],"missing":["plot.png"],"result":"incomplete"}}
-{"type":"run.completed","payload":{"name":"report","kind":"workflow","status":"succeeded","duration_ms":9000}}
+{"type":"run.completed","payload":{"name":"report","kind":"workflow","status":"succeeded","duration_ms":29000}}
 "#;
 
 /// A shelf that notices when something that was written changes.
@@ -361,7 +361,7 @@ fn criterion_8_the_transcript_is_readable_and_points_to_the_deliverables() {
     for part in [
         "- Name: report",
         "- Status: **completed**",
-        "- Duration: 9.0 s",
+        "- Duration: 29.0 s",
         "(logs/tools.jsonl)",
         "(events.jsonl)",
         "> You are careful.",

@@ -11,7 +11,7 @@ fn a_run_is_identified_by_its_beginning_and_its_end() {
     let summary = summary(
         r#"
         {"seq":3,"parent_run_id":"up","type":"run.started","payload":{"name":"review","kind":"session","agent":{"provider":"claude"}}}
-        {"seq":4,"type":"run.completed","payload":{"status":"failed","error":"no","duration_ms":12,"counts":{"masked":4}}}
+        {"seq":4,"type":"run.completed","payload":{"status":"failed","error":"no","duration_ms":1012,"counts":{"masked":4}}}
     "#,
     );
     assert_eq!(summary.run_id.as_ref().map(|id| id.as_str()), Some("run"));
@@ -24,7 +24,7 @@ fn a_run_is_identified_by_its_beginning_and_its_end() {
         (summary.status.clone(), summary.error.as_deref()),
         (Some(Status::Failed), Some("no"))
     );
-    assert_eq!((summary.duration_ms(), summary.masked), (Some(12), 4));
+    assert_eq!((summary.duration_ms(), summary.masked), (Some(1012), 4));
     assert_eq!((summary.first_seq, summary.last_seq), (Some(3), Some(4)));
     assert!(summary.ended > summary.started);
 }
@@ -194,7 +194,7 @@ fn summaries_of_several_runs_add_up() {
             {{"run_id":"{id}","type":"tool.call","payload":{{"name":"T","call_id":"1"}}}}
             {{"run_id":"{id}","type":"usage","payload":{{"model":"m","input_tokens":{tokens}}}}}
             {{"run_id":"{id}","type":"step.completed","path":"a","payload":{{"duration_ms":{tokens}}}}}
-            {{"run_id":"{id}","type":"run.completed","payload":{{"status":"{status}","duration_ms":10}}}}
+            {{"run_id":"{id}","type":"run.completed","payload":{{"status":"{status}","duration_ms":10000}}}}
         "#
         ))
     };
@@ -205,7 +205,7 @@ fn summaries_of_several_runs_add_up() {
     assert_eq!(total, run("one", "failed", 3));
     total.merge(&run("two", "succeeded", 4));
 
-    assert_eq!((total.runs, total.events, total.duration_ms()), (2, 12, Some(20)));
+    assert_eq!((total.runs, total.events, total.duration_ms()), (2, 12, Some(20_000)));
     assert_eq!((total.run_id.as_ref(), total.status.as_ref()), (None, None));
     assert_eq!(total.name.as_deref(), Some("same"));
     assert_eq!((total.types["tool.call"], total.tools["T"].dangling), (2, 2));

@@ -28,7 +28,7 @@ const RUN_WITH_EVERYTHING: &str = r#"
     {"type":"step.started","path":"fan_out.lint","payload":{"kind":"command"}}
     {"type":"step.started","path":"fan_out.test","payload":{"kind":"command"}}
     {"type":"step.completed","path":"fan_out.test","payload":{"status":"succeeded"}}
-    {"type":"run.completed","payload":{"name":"review","status":"failed","error":"check failed","duration_ms":99}}
+    {"type":"run.completed","payload":{"name":"review","status":"failed","error":"check failed","duration_ms":99000}}
 "#;
 
 #[test]
@@ -36,7 +36,7 @@ fn steps_iterations_and_branches_stand_where_their_paths_say() {
     assert_eq!(
         drawing(&tree(RUN_WITH_EVERYTHING)),
         [
-            "review (workflow): failed, 99 ms, 1 tool calls (1 failed), 7 tokens: check failed",
+            "review (workflow): failed, 99000 ms, 1 tool calls (1 failed), 7 tokens: check failed",
             "├─ each_file (for_each): failed, 50 ms, 1 tool calls (1 failed), 7 tokens",
             "│  ├─ [0]: succeeded, 40 ms, 1 tool calls (1 failed), 7 tokens",
             "│  │  └─ check (agent): succeeded, 40 ms, 1 tool calls (1 failed), 7 tokens",

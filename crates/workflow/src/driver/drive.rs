@@ -81,7 +81,7 @@ impl Drive {
         world.secrets.learn_for(called, &request.inputs, declared);
         Toolbox::learn_secrets(&request);
         let (recorder, past) = open(&request)?;
-        let PastRun { history, tally, masked, call_ids, .. } = past;
+        let PastRun { history, first, tally, masked, call_ids, .. } = past;
         let transcript = recorder.as_ref().map(Recorder::path);
         let marks = transcript.map(|path| Marks::of(&request.run.run_id, path));
         let of_plugin = |name: &str| marks.as_ref().map(|marks| marks.of_plugin(name));
@@ -96,7 +96,7 @@ impl Drive {
         let display = Arc::clone(&request.display);
         let scribe = Arc::new(RunScribe::new(run_id, recorder, display, secrets, tally));
         let clock = Arc::clone(&world.clock);
-        let recording = Recording::new(Arc::clone(&scribe), clock, &request.workflow.name);
+        let recording = Recording::new(Arc::clone(&scribe), clock, &request.workflow.name, first);
         let setup = setup(&request, recording.began(), history);
         let engine = Engine::new(Arc::clone(&request.workflow), setup);
         let (tell, told) = mpsc::unbounded_channel();

@@ -7,7 +7,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 
 use quipu_event::payload::{Definition, Payload, RunStarted, Status, StepCompleted, StepStarted};
-use quipu_event::{Event, StepPath};
+use quipu_event::{Event, StepPath, Timestamp};
 use quipu_journal::{ReadError, ReadProblem, Reader};
 use serde_json::Map;
 
@@ -36,6 +36,8 @@ pub struct PastRun {
     pub history: History,
     /// The steps whose results hold secrets that nobody knows any more.
     pub masked: BTreeSet<String>,
+    /// When its first event happened.
+    pub(super) first: Option<Timestamp>,
     pub(super) tally: Tally,
     /// The ids of the calls in it.
     pub(super) call_ids: Vec<String>,
@@ -88,6 +90,7 @@ struct Known {
 
 impl Fold<'_> {
     fn add(&mut self, event: &Event) {
+        self.run.first.get_or_insert(event.timestamp);
         self.run.tally.add(&event.kind, &event.payload);
         match event.decode_payload() {
             Ok(Payload::RunStarted(started)) => self.run_started(*started),

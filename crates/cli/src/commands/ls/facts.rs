@@ -34,6 +34,8 @@ impl Facts {
     pub(crate) fn of(run: RunListing, now: Timestamp) -> Self {
         let first = Beginning::of(run.first.as_deref());
         let end = completed(run.last.as_deref());
+        let whole = end.as_ref().zip(run.first.as_ref()).zip(run.last.as_ref());
+        let whole = whole.map(|((end, first), last)| end.whole_ms(first.timestamp, last.timestamp));
         let started = run.first.as_ref().map(|first| first.timestamp);
         let last = run.last.as_ref().map(|last| last.timestamp);
         let ended = last.filter(|_| run.state == RunState::Ended);
@@ -53,7 +55,7 @@ impl Facts {
             standing,
             started,
             ended,
-            duration_ms: duration_ms.or(elapsed),
+            duration_ms: whole.or(duration_ms).or(elapsed),
             events: run.last_seq,
             tokens: usage,
             agents: agents.into_iter().collect(),

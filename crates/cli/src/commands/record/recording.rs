@@ -206,9 +206,12 @@ impl Recording {
         let ours = matches!(self.lifecycle, Lifecycle::Ours { .. });
         if ours && !self.ended && self.failure.is_none() {
             let ending = self.close_open_spans(verdict)?;
+            // A run that is gone on with began before this recording did.
+            let first = self.summary.started.map(|first| SystemClock.now().millis_since(first));
+            let whole_ms = first.unwrap_or_default().max(duration_ms);
             let completed = |masked| {
                 let (title, summary) = (&self.title, &self.summary);
-                lifecycle::run_completed(title, ending.clone(), duration_ms, summary, masked)
+                lifecycle::run_completed(title, ending.clone(), whole_ms, summary, masked)
             };
             let masked = self.recorder.stats().masked;
             // A mask that fails is told when the line itself is recorded.

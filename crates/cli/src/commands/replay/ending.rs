@@ -2,8 +2,8 @@
 
 use std::io::Write;
 
-use quipu_event::RunId;
 use quipu_event::payload::{Payload, RunCompleted, Status};
+use quipu_event::{RunId, Timestamp};
 use quipu_journal::{Layout, ReadError, RunState, look_at};
 
 use super::tale::Tale;
@@ -73,7 +73,7 @@ pub(super) fn tell(
             Ok(Payload::RunCompleted(completed)) => *completed,
             _ => RunCompleted::default(),
         };
-        let passed = u64::try_from(place.at.saturating_sub(tale.first())).unwrap_or_default();
+        let first = Timestamp::from_micros(tale.first());
         let result = completed.result.as_ref();
         let result = result.and_then(|result| result.decode::<serde_json::Value>().ok());
         let ended = Ended {
@@ -82,7 +82,7 @@ pub(super) fn tell(
             error: completed.error.as_deref(),
             message: result.as_ref().and_then(|result| result.get("message")?.as_str()),
             usage: completed.usage.unwrap_or_default(),
-            millis: completed.duration_ms.unwrap_or(passed / 1000),
+            millis: completed.whole_ms(first, end.timestamp),
         };
         let mut out = context.screen.stdout();
         told_end(&ended, tale.watch()).iter().try_for_each(|line| writeln!(out, "{line}"))?;

@@ -53,7 +53,8 @@ pub(super) struct FailedStep {
 pub(super) struct End {
     pub(super) status: Status,
     pub(super) error: Option<String>,
-    pub(super) duration_ms: Option<u64>,
+    /// How long the whole run took.
+    pub(super) duration_ms: u64,
 }
 
 impl Course {
@@ -67,8 +68,9 @@ impl Course {
             Payload::RunStarted(started) => self.name = Some(started.name),
             Payload::RunCompleted(completed) => {
                 let status = Status::told(completed.status.as_ref(), completed.error.as_deref());
-                let (error, duration_ms) = (completed.error, completed.duration_ms);
-                self.end = Some(End { status, error, duration_ms });
+                let first = self.started.unwrap_or(event.timestamp);
+                let duration_ms = completed.whole_ms(first, event.timestamp);
+                self.end = Some(End { status, error: completed.error, duration_ms });
             }
             Payload::StepStarted(started) => self.begin(event, *started),
             Payload::StepCompleted(completed) => {

@@ -120,7 +120,7 @@ impl Look {
     fn duration_ms(&self, now: Timestamp) -> Option<u64> {
         let until = if self.is_live() { Some(now) } else { self.course.latest };
         match &self.course.end {
-            Some(end) if !self.is_live() && end.duration_ms.is_some() => end.duration_ms,
+            Some(end) if !self.is_live() => Some(end.duration_ms),
             _ => Some(until?.millis_since(self.course.started?)),
         }
     }

@@ -50,8 +50,8 @@ function takeLine(chunk, from, to) {
   if (!run.last || time > run.last) run.last = time;
   const facts = payload && typeof payload === 'object' ? payload : {};
   row.guess = guessHeight(type, to - from);
-  if (type === 'run.started') run.started = facts;
-  else if (type === 'run.completed') run.completed = facts;
+  if (type === 'run.started') [run.started, run.completed] = [facts, null];
+  else if (type === 'run.completed') [run.completed, run.ended] = [facts, time];
   else if (type === 'usage') countTokens(path, facts);
   else if (type === 'tool.call' || type === 'tool.result') noteTool(row, facts);
   else if (type.startsWith('step.')) noteStep(row, facts);

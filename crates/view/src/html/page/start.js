@@ -71,7 +71,10 @@ function showAbout() {
   $('status').className = `status ${isFailure(status) ? 'bad' : status === 'succeeded' ? 'good' : ''}`;
   const agent = start.agent || {};
   const models = [...tokens.models.keys()];
-  const took = end && typeof end.duration_ms === 'number' ? end.duration_ms : Date.parse(run.last) - Date.parse(run.first);
+  // The end of a resumed run may know of its last part only, and an aborted one was written later.
+  const told = end && typeof end.duration_ms === 'number' ? end.duration_ms : 0;
+  const between = Date.parse(end ? run.ended : run.last) - Date.parse(run.first);
+  const took = told && status === 'aborted' ? told : Math.max(told, between);
   const sum = ['input_tokens', 'output_tokens', 'cache_read_tokens', 'cache_write_tokens'].map((key) => tokens.total[key]).filter((n) => typeof n === 'number');
   const facts = [textOf(start.kind), textOf(agent.provider), models.length ? models.slice(0, 3).join(', ') : textOf(agent.model),
     run.first ? `${run.first.slice(0, 10)} ${run.first.slice(11, 16)} UTC` : '', took >= 0 ? span(took) : '', count(rows.length, 'event'),

@@ -23,7 +23,8 @@ pub(super) struct RunBuilder {
     options: ReceiptOptions,
     receipt: Receipt,
     latest: Timestamp,
-    reported_ms: Option<u64>,
+    /// How long the whole run took, once it has ended.
+    whole_ms: Option<u64>,
     /// What the run says at its end that it cost.
     session_cost: Option<Amount>,
     has_reported_cost: bool,
@@ -63,7 +64,7 @@ impl RunBuilder {
             options,
             receipt,
             latest: first.timestamp,
-            reported_ms: None,
+            whole_ms: None,
             session_cost: None,
             has_reported_cost: false,
             is_stub: false,
@@ -92,7 +93,7 @@ impl RunBuilder {
         match reading.payload {
             Payload::RunCreated(run) => self.note_run(run.name, run.kind),
             Payload::RunStarted(run) => self.begin(*run),
-            Payload::RunCompleted(run) => self.end(*run),
+            Payload::RunCompleted(run) => self.end(event, *run),
             Payload::StepStarted(step) => self.begin_step(event, &step),
             Payload::StepCompleted(step) => self.end_step(event, *step),
             Payload::Usage(usage) => self.count(event, &usage, pricer),
@@ -124,7 +125,7 @@ impl RunBuilder {
         let versions = versions.filter_map(|bit| table.version(bit)).map(str::to_owned);
         self.receipt.prices = versions.collect();
         let spent = self.latest.millis_since(self.receipt.started);
-        self.receipt.duration_ms = self.reported_ms.unwrap_or(spent);
+        self.receipt.duration_ms = self.whole_ms.unwrap_or(spent);
         self.receipt
     }
 
@@ -149,17 +150,19 @@ impl RunBuilder {
             self.receipt.model = agent.model.or(self.receipt.model.take());
         }
         self.is_stub |= run.labels.is_some_and(|labels| labels.contains_key("stub"));
+        // A run that is taken up again has not ended.
+        (self.receipt.status, self.receipt.error, self.whole_ms) = (None, None, None);
         self.receipt.cwd = run.cwd.or(self.receipt.cwd.take());
         self.note_run(run.name, run.kind);
     }
 
-    fn end(&mut self, run: RunCompleted) {
+    fn end(&mut self, event: &Event, run: RunCompleted) {
         // A resumed run goes on behind its end; the last end counts.
         let cost = named_at_end(&run, self.receipt.kind.as_ref());
         self.session_cost = cost.and_then(Amount::from_dollars);
+        self.whole_ms = Some(run.whole_ms(self.receipt.started, event.timestamp));
         self.receipt.status = run.status;
         self.receipt.error = run.error;
-        self.reported_ms = run.duration_ms;
         if !run.name.is_empty() {
             self.note_run(run.name, run.kind);
         }

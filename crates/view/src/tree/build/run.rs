@@ -18,7 +18,7 @@ const ROOT: usize = 0;
 pub(super) struct RunBuilder {
     /// The run, its steps still outside it.
     tree: RunTree,
-    reported_ms: Option<u64>,
+    whole_ms: Option<u64>,
     /// Every node, each after the one around it. The first stands for the run.
     slots: Vec<Slot>,
     by_path: HashMap<StepPath, usize>,
@@ -53,7 +53,7 @@ impl RunBuilder {
         };
         let root = Slot::new(ROOT, Part::Step(String::new()), StepPath::root());
         let by_path = HashMap::from([(StepPath::root(), ROOT)]);
-        RunBuilder { tree, reported_ms: None, slots: vec![root], by_path }
+        RunBuilder { tree, whole_ms: None, slots: vec![root], by_path }
     }
 
     /// Takes the next event of the run.
@@ -91,7 +91,7 @@ impl RunBuilder {
                 }
             }
         }
-        tree.duration_ms = self.reported_ms.unwrap_or(tree.duration_ms);
+        tree.duration_ms = self.whole_ms.unwrap_or(tree.duration_ms);
         tree
     }
 
@@ -102,12 +102,14 @@ impl RunBuilder {
             Payload::RunStarted(run) => {
                 let agent = run.agent.as_ref().and_then(|agent| agent.label());
                 tree.agent = agent.map(str::to_owned).or_else(|| tree.agent.take());
+                // A run that is taken up again has not ended.
+                (tree.status, tree.error, self.whole_ms) = (None, None, None);
                 (run.name, run.kind)
             }
             Payload::RunCompleted(run) => {
+                self.whole_ms = Some(run.whole_ms(tree.started, event.timestamp));
                 tree.status = run.status;
                 tree.error = run.error;
-                self.reported_ms = run.duration_ms;
                 (run.name, run.kind)
             }
             _ => return,

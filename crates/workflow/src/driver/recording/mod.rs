@@ -32,7 +32,10 @@ pub(super) struct Recording {
     scribe: Arc<RunScribe>,
     clock: Arc<dyn Clock>,
     name: String,
+    /// When the run began, or went on.
     began: Timestamp,
+    /// When its first event happened.
+    first: Timestamp,
     open: HashMap<(StepPath, u32), Open>,
     opened: u64,
 }
@@ -56,12 +59,20 @@ pub(super) struct RunFacts<'a> {
 }
 
 impl Recording {
-    pub(super) fn new(scribe: Arc<RunScribe>, clock: Arc<dyn Clock>, name: &str) -> Recording {
+    /// Begins to record. A run that goes on has its `first` event behind it.
+    pub(super) fn new(
+        scribe: Arc<RunScribe>,
+        clock: Arc<dyn Clock>,
+        name: &str,
+        first: Option<Timestamp>,
+    ) -> Recording {
         let began = clock.now();
-        Recording { scribe, clock, name: name.to_owned(), began, open: HashMap::new(), opened: 0 }
+        let first = first.unwrap_or(began);
+        let name = name.to_owned();
+        Recording { scribe, clock, name, began, first, open: HashMap::new(), opened: 0 }
     }
 
-    /// Returns when the run began.
+    /// Returns when the run began, or went on.
     pub(super) fn began(&self) -> Timestamp {
         self.began
     }
@@ -173,12 +184,15 @@ impl Recording {
         self.tell(|| Draft::new(Kind::DeliverableCheckCompleted, check));
     }
 
-    /// Records that the run is over, and returns how long it took.
+    /// Records that the run is over, and returns how long it took since it began or went on.
+    ///
+    /// What is recorded counts from its first event on, as its usage does. The audit trail pairs each
+    /// start with its end: the time before a run was resumed belongs to another pair.
     ///
     /// Whatever is still open is closed before it: each start gets its end.
     pub(super) fn run_ends(&mut self, end: &RunEnd) -> u64 {
         self.close_what_is_open();
-        let duration = self.clock.now().millis_since(self.began);
+        let now = self.clock.now();
         let (counts, usage) = self.scribe.so_far();
         self.tell(|| {
             let mut result = Map::new();
@@ -195,13 +209,13 @@ impl Recording {
                 status: Some(end.status.clone()),
                 error: end.error.clone(),
                 result: (!result.is_empty()).then(|| Json::encode(&result)).transpose()?,
-                duration_ms: Some(duration),
+                duration_ms: Some(now.millis_since(self.first)),
                 usage: (!usage.is_empty()).then_some(usage),
                 counts: Some(counts),
             };
             Draft::new(Kind::RunCompleted, &completed)
         });
-        duration
+        now.millis_since(self.began)
     }
 
     fn close_what_is_open(&mut self) {

@@ -25,7 +25,7 @@ fn recording(storage: &TestStorage) -> Recording {
         Arc::new(Secrets::default()),
         Tally::default(),
     );
-    Recording::new(Arc::new(scribe), Arc::new(SteppingClock::default()), "demo")
+    Recording::new(Arc::new(scribe), Arc::new(SteppingClock::default()), "demo", None)
 }
 
 fn command(shown: &str) -> Option<Box<Work>> {
