@@ -8,7 +8,7 @@ use quipu_collect::exec::StartError;
 use quipu_journal::{FindError, OpenError, ReadError, RecordError};
 use quipu_workflow::driver::RunError;
 
-use crate::settings::SettingsError;
+use crate::settings::{SettingsError, hint_at_first_run};
 
 /// How the program ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,7 +85,9 @@ pub(crate) struct WorkflowError {
 }
 
 /// Tells a failure on stderr and returns its exit code. A reader that went away is no failure.
-pub(crate) fn report(error: &anyhow::Error, json: bool) -> ExitCode {
+///
+/// `storage` is what commands that are suggested need to look in the same place.
+pub(crate) fn report(error: &anyhow::Error, json: bool, storage: &str) -> ExitCode {
     let exit = exit_of(error);
     if is_broken_pipe(error) {
         return Exit::Ok.into();
@@ -93,10 +95,10 @@ pub(crate) fn report(error: &anyhow::Error, json: bool) -> ExitCode {
     let mut stderr = anstream::stderr().lock();
     // Nothing is left to do when even stderr refuses.
     let _ = if json {
-        let hint = hint_of(error);
+        let hint = hint_of(error, storage);
         writeln!(stderr, "{}", for_scripts(&chain(error.as_ref()), exit, hint.as_deref()))
     } else {
-        tell(&mut stderr, error)
+        tell(&mut stderr, error, storage)
     };
     exit.into()
 }
@@ -106,10 +108,10 @@ fn for_scripts(error: &str, exit: Exit, hint: Option<&str>) -> serde_json::Value
     serde_json::json!({ "error": error, "exit_code": exit.code(), "hint": hint })
 }
 
-fn tell(stderr: &mut impl Write, error: &anyhow::Error) -> io::Result<()> {
+fn tell(stderr: &mut impl Write, error: &anyhow::Error, storage: &str) -> io::Result<()> {
     let red = anstyle::AnsiColor::Red.on_default().bold();
     writeln!(stderr, "{red}error{red:#}: {}", chain(error.as_ref()))?;
-    if let Some(hint) = hint_of(error) {
+    if let Some(hint) = hint_of(error, storage) {
         let cyan = anstyle::AnsiColor::Cyan.on_default().bold();
         writeln!(stderr, "{cyan}hint{cyan:#}: {hint}")?;
     }
@@ -176,7 +178,8 @@ fn exit_of_link(link: &(dyn std::error::Error + 'static)) -> Option<Exit> {
     (link.is::<RecordError>() || link.is::<ReadError>()).then_some(Exit::System)
 }
 
-fn hint_of(error: &anyhow::Error) -> Option<String> {
+fn hint_of(error: &anyhow::Error, storage: &str) -> Option<String> {
+    let list = || format!("`quipu ls{storage}` lists the runs there are");
     error.chain().find_map(|link| {
         if let Some(UserError { hint: Some(hint), .. }) = link.downcast_ref() {
             return Some(hint.clone());
@@ -185,8 +188,8 @@ fn hint_of(error: &anyhow::Error) -> Option<String> {
             return error.hint().map(str::to_owned);
         }
         let hint = match link.downcast_ref::<FindError>() {
-            Some(FindError::NoneSuch { .. }) => "`quipu ls` lists the runs there are",
-            Some(FindError::NoRuns { .. }) => "`quipu demo` records one; --storage looks elsewhere",
+            Some(FindError::NoneSuch { .. }) => return Some(list()),
+            Some(FindError::NoRuns { .. }) => return Some(hint_at_first_run(storage)),
             Some(FindError::Ambiguous { .. }) => "give more characters of the id",
             _ => match open_error(link)? {
                 OpenError::Locked { .. } => "wait until it is done, or stop it",
@@ -194,7 +197,7 @@ fn hint_of(error: &anyhow::Error) -> Option<String> {
                     "leave --id out for a fresh one; `quipu resume` goes on with a run, \
                      `quipu record --append` adds to one"
                 }
-                OpenError::Missing { .. } => "`quipu ls` lists the runs there are",
+                OpenError::Missing { .. } => return Some(list()),
                 _ => return None,
             },
         };

@@ -43,9 +43,10 @@ fn main() -> ExitCode {
         Err(error) => return exit::report_usage(&error),
     };
     let json = args.global.json;
+    let storage = settings::storage_flag(args.global.storage.as_ref());
     match run(args) {
         Ok(exit) => exit.into(),
-        Err(error) => exit::report(&error, json),
+        Err(error) => exit::report(&error, json, &storage),
     }
 }
 

@@ -14,6 +14,7 @@ use quipu_workflow::toolbox::PluginConfig;
 use serde::Deserialize;
 
 use crate::args::Global;
+use crate::format::shell_word::shell_word;
 use plugins::PluginTable;
 
 /// The name of the settings file.
@@ -236,12 +237,36 @@ impl Settings {
     }
 
     /// Returns what a command that is suggested needs so that it looks in the same place.
+    ///
+    /// Variables and files say the same to that command as to this one; a flag has to be repeated.
     pub(crate) fn storage_flag(&self) -> String {
-        match &self.storage.from {
-            Source::Flag(_) => format!(" --storage {}", self.storage.value.display()),
-            _ => String::new(),
-        }
+        let is_flag = matches!(self.storage.from, Source::Flag(_));
+        storage_flag(is_flag.then_some(&self.storage.value))
     }
+
+    /// Returns a command that a person can copy: `words` for `quipu`, about the same storage.
+    pub(crate) fn command(&self, words: impl fmt::Display) -> String {
+        format!("quipu {words}{}", self.storage_flag())
+    }
+
+    /// Returns what to try where there are no runs.
+    pub(crate) fn hint_at_first_run(&self) -> String {
+        hint_at_first_run(&self.storage_flag())
+    }
+}
+
+/// Returns what a command that is suggested needs so that it looks where the flag `--storage` says.
+pub(crate) fn storage_flag(flag: Option<&PathBuf>) -> String {
+    let Some(path) = flag else { return String::new() };
+    let path = path.to_string_lossy();
+    // A path that begins like a flag has to be tied to the one it belongs to.
+    let joint = if path.starts_with('-') { '=' } else { ' ' };
+    format!(" --storage{joint}{}", shell_word(&path))
+}
+
+/// Returns what to try where there are no runs.
+pub(crate) fn hint_at_first_run(storage: &str) -> String {
+    format!("`quipu demo{storage}` records one; --storage looks elsewhere")
 }
 
 impl<T> Setting<T> {

@@ -178,7 +178,8 @@ impl Outcome {
             writeln!(out, "cannot mend {}", placed(&path, finding))?;
         }
         if self.more > 0 {
-            writeln!(out, "and {} findings more: `quipu verify {}`", self.more, self.run_id)?;
+            let verify = context.settings.command(format_args!("verify {}", self.run_id));
+            writeln!(out, "and {} findings more: `{verify}`", self.more)?;
         }
         out.flush()?;
         Ok(())

@@ -67,10 +67,10 @@ pub(crate) fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
     let layout = context.settings.layout();
     let run_id = find_run(&layout, &args.run)?;
     let listing = look_at(&layout, &run_id)?;
-    refuse_running(&listing)?;
+    refuse_running(context, &listing)?;
     refuse_empty(&listing)?;
     let past = PastRun::read(&layout.transcript(&run_id))?;
-    refuse_complete(&listing, &past)?;
+    refuse_complete(context, &listing, &past)?;
     let mut workflow = workflow_of(context, &past, args.force)?;
     let parent_run_id = listing.first.as_ref().and_then(|first| first.parent_run_id.clone());
     let may_ask = !context.screen.json;
@@ -108,11 +108,11 @@ pub(crate) fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
     fly(context, workflow, flight)
 }
 
-fn refuse_running(listing: &RunListing) -> Result<(), UserError> {
+fn refuse_running(context: &Context, listing: &RunListing) -> Result<(), UserError> {
     let RunState::Live(holder) = &listing.state else { return Ok(()) };
     let id = short(listing);
     Err(UserError::new(format!("run {id} is still running: {holder}"))
-        .with_hint(format!("`quipu tail -f {id}` follows it")))
+        .with_hint(format!("`{}` follows it", context.settings.command(format!("tail -f {id}")))))
 }
 
 /// A run that was killed before its first line never did anything.
@@ -125,13 +125,18 @@ fn refuse_empty(listing: &RunListing) -> Result<(), UserError> {
         .with_hint(format!("start it again with `quipu run`; {path} is empty and can be removed")))
 }
 
-fn refuse_complete(listing: &RunListing, past: &PastRun) -> Result<(), UserError> {
+fn refuse_complete(
+    context: &Context,
+    listing: &RunListing,
+    past: &PastRun,
+) -> Result<(), UserError> {
     if past.status != Some(Status::Succeeded) {
         return Ok(());
     }
     let id = short(listing);
+    let tree = context.settings.command(format_args!("tree {id}"));
     Err(UserError::new(format!("run {id} is complete: there is nothing left to do"))
-        .with_hint(format!("`quipu tree {id}` shows it; `quipu run` starts another")))
+        .with_hint(format!("`{tree}` shows it; `quipu run` starts another")))
 }
 
 /// Reads the workflow that the run was started with.

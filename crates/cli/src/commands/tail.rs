@@ -64,7 +64,7 @@ pub(crate) fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
         }
         strip.out.flush()?;
     }
-    Ok(strip.damage.conclude(Some(&run)))
+    Ok(strip.damage.conclude(&context.settings, Some(&run)))
 }
 
 /// Where the last events begin.

@@ -62,7 +62,7 @@ fn print(context: &Context, run: &RunId, args: &Args) -> anyhow::Result<Exit> {
     let Some(mut tree) = loader.load(run)? else {
         let path = layout.transcript(run);
         let message = format!("{} has no event yet", path.display());
-        return match loader.damage.conclude(Some(run)) {
+        return match loader.damage.conclude(&context.settings, Some(run)) {
             Exit::Ok => Err(UserError::new(message).into()),
             exit => Ok(exit),
         };
@@ -83,7 +83,7 @@ fn print(context: &Context, run: &RunId, args: &Args) -> anyhow::Result<Exit> {
         drawing.write(&mut out)?;
         out.flush()?;
     }
-    Ok(loader.damage.conclude(Some(run)))
+    Ok(loader.damage.conclude(&context.settings, Some(run)))
 }
 
 /// Returns the tree of `run` and of the runs it called, as text without colours, if it has any event.

@@ -218,8 +218,11 @@ impl Tally {
         if *findings > 0 {
             let findings = count::of(*findings, "finding");
             let hint = match has_mendable {
-                true => "; `quipu repair RUN` mends what a crash left behind",
-                false => "",
+                true => {
+                    let repair = context.settings.command("repair RUN");
+                    format!("; `{repair}` mends what a crash left behind")
+                }
+                false => String::new(),
             };
             let told = format!("{checked} checked, {sound} sound, {findings}{missing}{hint}");
             context.screen.note(told);

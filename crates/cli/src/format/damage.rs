@@ -9,6 +9,7 @@ use super::count;
 use super::entry::short_id;
 use super::note::{hint, note};
 use crate::exit::Exit;
+use crate::settings::Settings;
 
 /// How much damage was met so far.
 #[derive(Clone, Copy, Debug, Default)]
@@ -50,15 +51,13 @@ impl DamageCount {
     }
 
     /// Tells of the damage and returns the exit code it leads to.
-    pub(crate) fn conclude(self, run: Option<&RunId>) -> Exit {
+    pub(crate) fn conclude(self, settings: &Settings, run: Option<&RunId>) -> Exit {
         if self.lines == 0 {
             return Exit::Ok;
         }
         note(&format!("{} damaged", count::of(self.lines, "line")));
-        match run {
-            Some(run) => hint(&format!("`quipu verify {}` says more", short_id(run))),
-            None => hint("`quipu verify --all` says more"),
-        }
+        let verify = settings.command(format_args!("verify {}", run.map_or("--all", short_id)));
+        hint(&format!("`{verify}` says more"));
         Exit::Damaged
     }
 }

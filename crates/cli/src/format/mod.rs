@@ -10,6 +10,7 @@ pub(crate) mod entry;
 pub(crate) mod exact;
 pub(crate) mod line;
 pub(crate) mod note;
+pub(crate) mod shell_word;
 pub(crate) mod span;
 pub(crate) mod status;
 pub(crate) mod style;

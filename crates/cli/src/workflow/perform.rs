@@ -106,7 +106,7 @@ pub(crate) fn fly(context: &Context, workflow: Workflow, flight: Flight) -> anyh
     // Work that did not stop when it was told to must not keep the program.
     runtime.shutdown_background();
     drop(log);
-    views.finish(flight.quiet || screen.json);
+    views.finish(context, flight.quiet || screen.json);
     let report = report?.masked(&secrets);
     // A reader that went away early does not change what the run came to.
     let _ = ending::tell(context, &name, &report, &watch, started.elapsed(), flight.quiet);

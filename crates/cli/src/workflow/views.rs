@@ -13,6 +13,7 @@ use crate::commands::receipt::prices;
 use crate::exit::chain;
 use crate::format::count;
 use crate::format::note::note;
+use crate::format::shell_word::shell_word;
 
 /// A layout that is to be written while the run goes on, and where.
 #[derive(Clone, Debug)]
@@ -73,7 +74,7 @@ impl Views {
     }
 
     /// Waits until everything is written, and tells what could not be.
-    pub(super) fn finish(self, quiet: bool) {
+    pub(super) fn finish(self, context: &Context, quiet: bool) {
         for (wish, view) in self.0 {
             let (name, out) = (wish.layout.name, wish.out.display());
             match view.finish() {
@@ -85,9 +86,14 @@ impl Views {
                     };
                     note(&format!("{name} view in {out}: {files}{losses}"));
                     if seen.keeps_index {
+                        let into = wish.out.to_string_lossy();
+                        let export = context.settings.command(format_args!(
+                            "export --all --to {name} --force --out {}",
+                            shell_word(&into)
+                        ));
                         note(&format!(
                             "{out} has a list of other runs, which does not name this one; \
-                             `quipu export --all --to {name} --force --out {out}` lists all"
+                             `{export}` lists all"
                         ));
                     }
                 }

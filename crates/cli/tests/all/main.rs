@@ -29,6 +29,8 @@ mod examples;
 mod exec;
 /// Runs as files in other layouts, afterwards and while they go on.
 mod export;
+/// Commands that are suggested, copied as they stand.
+mod hints;
 /// The files of other recorders become runs, once.
 mod import;
 /// Values that want to be commands, given to a run in every place a shell knows.

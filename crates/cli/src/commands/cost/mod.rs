@@ -86,7 +86,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<Exit> {
     let runs = run_ids_unordered(&layout)?;
     if runs.is_empty() {
         note(&format!("there are no runs in {} yet", layout.storage().display()));
-        hint("`quipu demo` records one; --storage looks elsewhere");
+        hint(&context.settings.hint_at_first_run());
     }
     let gathered = gather::gather(&layout, &runs, &prices, options, args.by);
     if context.screen.json {
@@ -96,7 +96,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<Exit> {
         draw(context, &gathered, args.by, &mut out)?;
         out.flush()?;
     }
-    Ok(conclude(&gathered))
+    Ok(conclude(context, &gathered))
 }
 
 fn draw(
@@ -125,11 +125,11 @@ fn draw(
 }
 
 /// Tells what could not be read and returns the exit code it leads to.
-fn conclude(gathered: &Gathered) -> Exit {
+fn conclude(context: &Context, gathered: &Gathered) -> Exit {
     for failure in gathered.failures.iter().take(5) {
         note(failure);
     }
-    match (gathered.damage.conclude(None), gathered.failures.is_empty()) {
+    match (gathered.damage.conclude(&context.settings, None), gathered.failures.is_empty()) {
         (Exit::Ok, false) => Exit::System,
         (exit, _) => exit,
     }

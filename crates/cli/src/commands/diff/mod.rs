@@ -81,7 +81,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<Exit> {
         note(&format!("{run} was called and is not in the storage: what it did is not compared"));
     }
     let is_equal = report.is_equal();
-    Ok(match loader.damage.conclude(None) {
+    Ok(match loader.damage.conclude(&context.settings, None) {
         Exit::Ok if !is_equal => Exit::Different,
         exit => exit,
     })

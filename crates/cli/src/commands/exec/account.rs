@@ -7,11 +7,12 @@ use quipu_event::RunId;
 use quipu_journal::Recorder;
 use serde_json::json;
 
+use crate::Context;
 use crate::format::count;
-use crate::output::Screen;
 
 /// Tells which run has it, and what is missing in it.
-pub(super) fn tell(screen: Screen, ended: &Ended, recorder: &Recorder, quiet: bool) {
+pub(super) fn tell(context: &Context, ended: &Ended, recorder: &Recorder, quiet: bool) {
+    let screen = context.screen;
     let failure = ended.failure.as_ref().map(|failure| {
         let cause = failure.source().map(|cause| format!(": {cause}")).unwrap_or_default();
         format!("{failure}{cause}")
@@ -51,9 +52,10 @@ pub(super) fn tell(screen: Screen, ended: &Ended, recorder: &Recorder, quiet: bo
     }
     screen.note(line);
     if let Some(failure) = failure {
+        let repair = context.settings.command(format_args!("repair {run}"));
         screen.note(format_args!(
             "warning: not everything was recorded: {failure}\nhint: events 1 to {events} are safe; \
-             `quipu repair {run}` gives the run its end",
+             `{repair}` gives the run its end",
         ));
     }
 }

@@ -91,7 +91,7 @@ pub(crate) fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
     };
     take_up_notes(context, &recorder.run().run_id, &args.keeping);
     drop(log);
-    account::tell(context.screen, &ended, &recorder, args.quiet);
+    account::tell(context, &ended, &recorder, args.quiet);
     Ok(Exit::Asked(ended.exit_code))
 }
 

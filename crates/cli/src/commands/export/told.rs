@@ -95,7 +95,7 @@ impl Summary {
             [run] => Some(&run.exported.run_id),
             _ => None,
         };
-        Ok(damage.conclude(only))
+        Ok(damage.conclude(&context.settings, only))
     }
 
     fn tell_losses(&self, args: &Args) {

@@ -59,7 +59,7 @@ pub(crate) fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
     let storage = layout.storage().display();
     if facts.is_empty() && unreadable.is_empty() {
         note(&format!("there are no runs in {storage} yet"));
-        hint("`quipu demo` records one; --storage looks elsewhere");
+        hint(&context.settings.hint_at_first_run());
         return Ok(Exit::Ok);
     }
     let total = facts.len();

@@ -6,6 +6,7 @@ use quipu_journal::{FindError, Layout, find_run};
 
 use crate::commands::ls::{Facts, newest_first, now};
 use crate::format::entry::short_id;
+use crate::settings::storage_flag;
 
 /// How many runs are named to whoever meant one that is not there.
 const NAMED: usize = 5;
@@ -25,9 +26,11 @@ pub(super) fn none(layout: &Layout) -> String {
     let storage = layout.storage();
     let storage = std::path::absolute(storage).unwrap_or_else(|_| storage.to_owned());
     format!(
-        "There are no runs in {} yet. `quipu demo` records one, `quipu run` and `quipu record` record real ones; \
+        "There are no runs in {} yet. `quipu demo{}` records one, `quipu run` and `quipu record` record real ones; \
          if runs are kept elsewhere, this server has to be started as `quipu mcp --storage DIR`.",
-        storage.display()
+        storage.display(),
+        // Whoever reads this knows neither the server's flags nor the directory it is in.
+        storage_flag(Some(&storage)),
     )
 }
 

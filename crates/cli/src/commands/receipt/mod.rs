@@ -63,7 +63,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<Exit> {
     };
     let Some(mut receipt) = loader.load(&run)? else {
         let message = format!("{} has no event yet", layout.transcript(&run).display());
-        return match loader.damage.conclude(Some(&run)) {
+        return match loader.damage.conclude(&context.settings, Some(&run)) {
             Exit::Ok => Err(UserError::new(message).into()),
             exit => Ok(exit),
         };
@@ -84,7 +84,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<Exit> {
             .write(&mut out)?;
         out.flush()?;
     }
-    Ok(loader.damage.conclude(Some(&run)))
+    Ok(loader.damage.conclude(&context.settings, Some(&run)))
 }
 
 /// Says how the run stands: what has not ended goes on if somebody writes it.

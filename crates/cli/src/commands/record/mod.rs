@@ -124,7 +124,7 @@ pub(crate) fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
     let strictness = if args.strict { Strictness::Strict } else { Strictness::Lenient };
     let acks = args.ack.then(|| screen.stdout());
     let run_id = opened.recorder.run().run_id.clone();
-    let mut recording = Recording::new(opened, lifecycle, strictness, acks, screen);
+    let mut recording = Recording::new(opened, lifecycle, strictness, acks, context);
     recording.begin()?;
     let end = input.for_each_line(|number, line| recording.take_line(number, line));
     let verdict = verdict(&end, &recording);

@@ -21,11 +21,14 @@ use super::draft_line::{self, Refusal};
 use super::lifecycle::{self, Ending, Title};
 use super::open::Opened;
 use super::{Lifecycle, Strictness};
+use crate::Context;
 use crate::output::Screen;
 
 /// One run while its lines arrive.
 pub(super) struct Recording {
     screen: Screen,
+    /// What commands that are suggested need to look in the same storage.
+    storage_flag: String,
     recorder: Recorder,
     /// Hands back each event as it was recorded, without a copy.
     echo: Subscription,
@@ -62,13 +65,14 @@ impl Recording {
         lifecycle: Lifecycle,
         strictness: Strictness,
         acks: Option<Box<dyn Write>>,
-        screen: Screen,
+        context: &Context,
     ) -> Self {
         let Opened { recorder, title, summary, log } = opened;
         // Each event is taken as soon as it is recorded, so there is never more than one.
         let echo = recorder.subscribe_with_buffer(1);
         Recording {
-            screen,
+            screen: context.screen,
+            storage_flag: context.settings.storage_flag(),
             recorder,
             echo,
             title,
@@ -180,8 +184,9 @@ impl Recording {
         }
         let run = &self.recorder.run().run_id;
         let recorded = self.recorder.last_seq();
+        let storage = &self.storage_flag;
         self.screen.note(format_args!(
-            "{told}\nhint: events 1 to {recorded} are safe; make room, then `quipu repair {run}`. \
+            "{told}\nhint: events 1 to {recorded} are safe; make room, then `quipu repair {run}{storage}`. \
              Input is read on and dropped, so that its writer is not disturbed",
         ));
     }

@@ -73,7 +73,7 @@ pub(crate) fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
     watch.finish();
     let (tale, is_left) = played?;
     ending::tell(context, &facts, &tale, is_left)?;
-    Ok(tale.damage().conclude(Some(&run)))
+    Ok(tale.damage().conclude(&context.settings, Some(&run)))
 }
 
 /// Plays a run and tells whether it was left before its end.

@@ -114,7 +114,7 @@ pub(crate) fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
     if outcome.shown == 0 && outcome.is_filtered {
         note("no event matches");
     }
-    Ok(outcome.damage.conclude(Some(&run)))
+    Ok(outcome.damage.conclude(&context.settings, Some(&run)))
 }
 
 /// What came of printing.

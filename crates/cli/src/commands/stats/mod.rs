@@ -63,7 +63,7 @@ pub(crate) fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
     let runs = chosen(&layout, &args.runs)?;
     if runs.is_empty() {
         note(&format!("there are no runs in {} yet", layout.storage().display()));
-        hint("`quipu demo` records one; --storage looks elsewhere");
+        hint(&context.settings.hint_at_first_run());
     }
     let mut gathered = gather::gather(&layout, &runs, &args.by);
     if !args.runs.is_empty()
@@ -80,8 +80,9 @@ pub(crate) fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
         out.flush()?;
     }
     let missing = unreadable::tell(&gathered.unreadable);
-    let damage =
-        gathered.damage.conclude(if let [run] = runs.as_slice() { Some(run) } else { None });
+    let damage = gathered
+        .damage
+        .conclude(&context.settings, if let [run] = runs.as_slice() { Some(run) } else { None });
     Ok(if damage == Exit::Ok { missing } else { damage })
 }
 

@@ -99,16 +99,18 @@ fn failure(look: &Look) -> Option<String> {
 
 /// Says what a person can do from here.
 fn hint(look: &Look) -> Option<String> {
-    let id = look.short_id();
+    let (id, storage) = (look.short_id(), &look.storage_flag);
     match look.listing.state {
-        RunState::Live(_) => Some(format!("quipu tail -f {id}")),
+        RunState::Live(_) => Some(format!("quipu tail -f {id}{storage}")),
         RunState::Interrupted if look.listing.bytes == 0 => {
             Some("it ended before its first line: `quipu run` starts it again".to_owned())
         }
         RunState::Interrupted => {
-            Some(format!("nobody writes it any more; `quipu resume {id}` goes on with it"))
+            Some(format!("nobody writes it any more; `quipu resume {id}{storage}` goes on with it"))
         }
-        RunState::Ended if look.has_failed() => Some(format!("quipu tree {id}; quipu resume {id}")),
-        RunState::Ended => Some(format!("quipu tree {id}")),
+        RunState::Ended if look.has_failed() => {
+            Some(format!("quipu tree {id}{storage}; quipu resume {id}{storage}"))
+        }
+        RunState::Ended => Some(format!("quipu tree {id}{storage}")),
     }
 }

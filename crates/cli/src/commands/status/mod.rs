@@ -47,7 +47,7 @@ pub(crate) struct Args {
 pub(crate) fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
     let layout = context.settings.layout();
     let run = find_run(&layout, &args.run)?;
-    let mut look = Look::at(&layout, &run)?;
+    let mut look = Look::at(context, &layout, &run)?;
     let mut page = Page { screen: context.screen, height: 0, last: String::new() };
     page.show(&look)?;
     while args.watch && look.is_live() {
@@ -63,12 +63,18 @@ pub(super) struct Look {
     path: PathBuf,
     listing: RunListing,
     course: Course,
+    /// What commands that are suggested need to look in the same storage.
+    storage_flag: String,
 }
 
 impl Look {
-    fn at(layout: &Layout, run: &RunId) -> anyhow::Result<Self> {
-        let listing = look_at(layout, run)?;
-        let mut look = Look { path: layout.transcript(run), listing, course: Course::default() };
+    fn at(context: &Context, layout: &Layout, run: &RunId) -> anyhow::Result<Self> {
+        let mut look = Look {
+            path: layout.transcript(run),
+            listing: look_at(layout, run)?,
+            course: Course::default(),
+            storage_flag: context.settings.storage_flag(),
+        };
         look.read_on()?;
         Ok(look)
     }
