@@ -178,8 +178,11 @@ pub enum FindingKind {
         /// The calling run.
         parent: RunId,
     },
-    /// The calling run does not name this one. A note, unless both are workflows: those name each
-    /// other, while anybody may record a run as part of another.
+    /// The calling run does not name this one.
+    ///
+    /// Damage if this run is a workflow and the calling run calls others: a run that calls workflows
+    /// names each of them. Else a note: only steps that call a workflow have a line that names the
+    /// called run, and anybody may record a run as part of another.
     #[error("parent run {parent} never calls this run")]
     ParentSilent {
         /// The calling run.

@@ -467,10 +467,21 @@ fn links_from_the_child() {
         lines.iter_mut().for_each(|line| *line = line.replace("\"child\"", "\"other\""));
     });
     check("a workflow that calls others", &storage, "child", &[silent]);
+    let check_noted = |name: &str| {
+        check(name, &storage, "child", &[]);
+        let report = verify_run(&storage.layout, &run_id("child")).unwrap();
+        assert_eq!(report.notes.iter().map(ToString::to_string).collect::<Vec<_>>(), [silent]);
+    };
+    let respell = |from: &'static str, to: &'static str| {
+        rewrite(&storage, "child", |lines| {
+            lines.iter_mut().for_each(|line| *line = line.replace(from, to));
+        });
+    };
+    respell("\"workflow\"", "\"exec\"");
+    check_noted("a program beside the workflows that are called");
+    respell("\"exec\"", "\"workflow\"");
     rewrite(&storage, "r", |lines| lines.truncate(6));
-    check("a parent that calls nobody", &storage, "child", &[]);
-    let report = verify_run(&storage.layout, &run_id("child")).unwrap();
-    assert_eq!(report.notes.iter().map(ToString::to_string).collect::<Vec<_>>(), [silent]);
+    check_noted("a parent that calls nobody");
     std::fs::remove_file(storage.path("r")).unwrap();
     check("no parent", &storage, "child", &["parent run r has no transcript"]);
 }
