@@ -33,10 +33,10 @@ pub(crate) fn run(context: &Context, _args: Args) -> anyhow::Result<Exit> {
         context.screen.print_json(&json!({ "file": settings.file, "settings": told }))?;
         return Ok(Exit::Ok);
     }
-    let width = rows.iter().map(|row| row.value.chars().count()).max().unwrap_or(0);
+    let width = rows.iter().map(|row| row.text().chars().count()).max().unwrap_or(0);
     let mut out = context.screen.stdout();
-    for Row { name, value, from } in rows {
-        writeln!(out, "{name:10}  {value:width$}  {from}")?;
+    for row in &rows {
+        writeln!(out, "{:10}  {:width$}  {}", row.name, row.text(), row.from)?;
     }
     match &settings.file {
         Some(path) => writeln!(out, "\nsettings file: {}", path.display())?,
@@ -48,13 +48,24 @@ pub(crate) fn run(context: &Context, _args: Args) -> anyhow::Result<Exit> {
 
 struct Row<'a> {
     name: &'static str,
-    value: String,
+    /// Nothing where there is no value to be had, as of a file that nobody named.
+    value: Option<String>,
     from: &'a Source,
 }
 
+impl Row<'_> {
+    fn text(&self) -> &str {
+        self.value.as_deref().unwrap_or_default()
+    }
+}
+
 fn rows(settings: &Settings) -> Vec<Row<'_>> {
-    fn row<'a, T>(name: &'static str, setting: &'a Setting<T>, value: String) -> Row<'a> {
-        Row { name, value, from: &setting.from }
+    fn row<'a, T>(
+        name: &'static str,
+        setting: &'a Setting<T>,
+        value: impl Into<Option<String>>,
+    ) -> Row<'a> {
+        Row { name, value: value.into(), from: &setting.from }
     }
     let Settings { file: _, storage, color, durability, mask, mask_env, log_file, .. } = settings;
     let Settings { prices, providers, plugins, .. } = settings;
@@ -66,8 +77,8 @@ fn rows(settings: &Settings) -> Vec<Row<'_>> {
         row("durability", durability, durability_text(durability.value)),
         row("mask", mask, word(&mask.value)),
         row("mask_env", mask_env, mask_env.value.join(",")),
-        row("log_file", log_file, log_path.unwrap_or_default()),
-        row("prices", prices, price_path.unwrap_or_default()),
+        row("log_file", log_file, log_path),
+        row("prices", prices, price_path),
         row("providers", providers, names(providers.value.keys())),
         row("plugins", plugins, names(plugins.value.keys())),
     ]

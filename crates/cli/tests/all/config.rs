@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use serde_json::{Value, json};
+
 use crate::session::Session;
 
 fn row(table: &str, name: &str) -> Vec<String> {
@@ -19,6 +21,20 @@ fn defaults_hold_where_nobody_says_anything() {
         assert_eq!(row(&table, name), [value, "default"], "{table}");
     }
     assert!(table.contains("settings file: none"), "{table}");
+}
+
+#[test]
+fn a_path_that_nobody_gave_is_null_for_scripts() {
+    let session = Session::new();
+    let told = |session: &Session| session.quipu(&["config", "--json"]).json()["settings"].clone();
+    let unset = told(&session);
+    for (name, value) in
+        [("log_file", Value::Null), ("prices", Value::Null), ("mask_env", "".into())]
+    {
+        assert_eq!(unset[name], json!({ "value": value, "from": "default" }), "{name}");
+    }
+    let session = session.with_variable("QUIPU_LOG_FILE", "a.log");
+    assert_eq!(told(&session)["log_file"]["value"], "a.log");
 }
 
 #[test]
@@ -137,7 +153,7 @@ fn a_mistake_on_the_command_line_is_told_as_json_where_json_was_asked_for() {
     for (arguments, error) in cases {
         let outcome = session.quipu(arguments);
         assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(1), ""), "{outcome:?}");
-        let told: serde_json::Value = serde_json::from_str(&outcome.stderr).unwrap();
+        let told: Value = serde_json::from_str(&outcome.stderr).unwrap();
         assert_eq!((&told["error"], &told["exit_code"]), (&error.into(), &1.into()));
     }
     let outcome = session.quipu(&["exec", "--bogus", "--", "agent", "--json"]);
