@@ -105,6 +105,7 @@ mod json;
 mod kind;
 mod line;
 mod loose;
+mod numbers;
 pub mod payload;
 mod raw;
 mod rewrite;

@@ -26,6 +26,19 @@ pub(crate) fn assert_sound(session: &Session) {
 }
 
 #[test]
+fn a_number_that_no_type_can_hold_is_recorded_and_shown_as_it_is_spelled() {
+    let session = Session::new();
+    let payload = r#"{"subtype":"x","a":1e400,"b":123456789012345678901,"c":-0,"d":1E+2,"d":3}"#;
+    let line = format!(r#"{{"type":"system","payload":{payload}}}"#) + "\n";
+    let outcome = session.quipu_with_input(&["record", "--name", "n", "--id", "n"], &line);
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    let text = std::fs::read_to_string(session.transcript("n")).unwrap();
+    assert!(text.contains(&format!(r#""payload":{payload}}}"#)), "{text}");
+    assert!(session.ok(&["show", "n"]).contains("x: a 1e400, "), "{}", session.ok(&["show", "n"]));
+    session.ok(&["verify", "n"]);
+}
+
+#[test]
 fn drafts_become_lines_between_a_start_and_an_end_of_our_own() {
     let session = Session::new();
     let input = concat!(

@@ -25,6 +25,7 @@ pub use usage::{TokenCounts, Usage, UsageScope};
 
 use crate::json::Json;
 use crate::kind::Kind;
+use crate::numbers::without_unreadable_numbers;
 
 /// A payload, decoded by the type of its event.
 #[derive(Clone, Debug, PartialEq)]
@@ -77,12 +78,19 @@ pub struct PayloadError {
 impl Payload {
     /// Decodes `json` as the payload of an event of type `kind`.
     ///
-    /// A message payload that is a bare array is taken as its blocks: other writers do that.
+    /// A message payload that is a bare array is taken as its blocks: other writers do that. A number
+    /// that no type can hold, such as `1e400`, is taken as `null`: it does not hide the rest.
     pub fn decode(kind: &Kind, json: &Json) -> Result<Payload, PayloadError> {
         if json.is_null() {
             return Ok(Payload::Absent);
         }
-        decode_by_kind(kind, json).map_err(|source| PayloadError { kind: kind.clone(), source })
+        let decoded = decode_by_kind(kind, json).or_else(|error| {
+            // The text is JSON, so that what its syntax is blamed for is more than a type can hold.
+            let smaller = error.is_syntax().then(|| without_unreadable_numbers(json.as_str()));
+            let smaller = smaller.flatten().map(|text| json.with_text(text));
+            smaller.and_then(|json| decode_by_kind(kind, &json).ok()).ok_or(error)
+        });
+        decoded.map_err(|source| PayloadError { kind: kind.clone(), source })
     }
 }
 
@@ -114,4 +122,23 @@ fn decode_by_kind(kind: &Kind, json: &Json) -> serde_json::Result<Payload> {
         | Kind::MemoryWriteRequested
         | Kind::Other(_) => Payload::Facts(json.clone()),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_that_no_type_can_hold_does_not_hide_the_rest() {
+        let text = r#"{"subtype":"x","a":1e400,"b":"\ud800","c":18446744073709551616,"d":-0}"#;
+        let json: Json = serde_json::from_str(text).unwrap();
+        let Ok(Payload::System(system)) = Payload::decode(&Kind::System, &json) else {
+            panic!("{json} is the payload of a system event");
+        };
+        assert_eq!((system.subtype.as_str(), system.facts.len()), ("x", 4));
+        assert_eq!((&system.facts["a"], &system.facts["b"]), (&().into(), &"\u{fffd}".into()));
+        assert_eq!(json.as_str(), text);
+        let wrong = Json::parse(r#"{"subtype":1e400}"#).unwrap();
+        assert!(Payload::decode(&Kind::System, &wrong).is_err());
+    }
 }

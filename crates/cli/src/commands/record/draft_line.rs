@@ -250,6 +250,18 @@ mod tests {
     }
 
     #[test]
+    fn numbers_and_keys_of_a_payload_stay_as_they_are_spelled() {
+        let payload =
+            r#"{"subtype":"x","a":1e400,"b":-18446744073709551616,"c":-0,"d":1E+2,"d":3}"#;
+        let kinds = ["system", "error", "config.loaded", "tool.call", "step.completed", "usage"];
+        for kind in kinds {
+            let line = format!(r#"{{"type":"{kind}","payload":{payload}}}"#);
+            let draft = parse(line.as_bytes()).unwrap();
+            assert_eq!((draft.payload.as_str(), draft.raw), (payload, None), "{kind}");
+        }
+    }
+
+    #[test]
     fn what_a_line_leaves_out_or_calls_null_is_absent() {
         let spare = parse(br#"{"type":"system"}"#).unwrap();
         let nulls = br#"{"type":"system","path":null,"iteration":null,"source":"main",

@@ -1,10 +1,12 @@
 //! Smaller facts: usage, system, errors, files, deliverables, and what nobody understood.
 
-use quipu_event::Raw;
+use std::collections::BTreeMap;
+
 use quipu_event::payload::{
     DeliverableCheck, DeliverableResult, ErrorReport, FileAccess, System, UnknownRecord, Usage,
     UsageScope,
 };
+use quipu_event::{Json, Raw};
 
 use super::{Entry, Part, Tone, json};
 use crate::format::count;
@@ -22,21 +24,22 @@ pub(super) fn usage(usage: &Usage) -> Entry {
     Entry::headed(head).toned(Tone::Faint)
 }
 
-pub(super) fn system(system: System) -> Entry {
-    let facts = system.facts.iter().map(|(key, value)| match json::text_of_value(value) {
-        text if text.is_empty() => key.clone(),
-        text => format!("{key} {text}"),
+/// Shows a system event. Its facts are taken from its payload as it is spelled: not every number in
+/// it need be one that a type can hold.
+pub(super) fn system(system: System, payload: &Json) -> Entry {
+    let facts: BTreeMap<String, Json> = payload.decode().unwrap_or_default();
+    let facts = facts.into_iter().filter(|(key, _)| key != "subtype");
+    let facts: Vec<_> = facts.map(|(key, value)| (key, json::text_of(&value))).collect();
+    let told = facts.iter().map(|(key, text)| match text.is_empty() {
+        true => key.clone(),
+        false => format!("{key} {text}"),
     });
-    let facts: Vec<String> = facts.collect();
-    let all = facts.join(", ");
+    let all = told.collect::<Vec<_>>().join(", ");
     if all.len() <= 120 && !all.contains('\n') {
         let gap = if all.is_empty() || system.subtype.is_empty() { "" } else { ": " };
         return Entry::headed(format!("{}{gap}{all}", system.subtype));
     }
-    let parts = system
-        .facts
-        .into_iter()
-        .map(|(key, value)| Part::output(json::text_of_value(&value)).labelled(key));
+    let parts = facts.into_iter().map(|(key, text)| Part::output(text).labelled(key));
     Entry::headed(system.subtype).with_all(parts)
 }
 

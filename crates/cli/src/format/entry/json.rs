@@ -1,5 +1,7 @@
 //! JSON values as people read them.
 
+use std::collections::BTreeMap;
+
 use quipu_event::Json;
 use serde_json::{Map, Value};
 
@@ -14,7 +16,7 @@ pub(super) fn text_of(json: &Json) -> String {
     json.decode().map_or_else(|_| json.as_str().to_owned(), |value| text_of_value(&value))
 }
 
-pub(super) fn text_of_value(value: &Value) -> String {
+fn text_of_value(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
         Value::String(text) => text.clone(),
@@ -37,10 +39,10 @@ pub(super) fn input_parts(json: &Json) -> (String, Vec<Part>) {
 
 /// Returns an object key by key, and anything else as one part.
 pub(super) fn labelled_parts(json: &Json) -> Vec<Part> {
-    match json.decode::<Map<String, Value>>() {
+    match json.decode::<BTreeMap<String, Json>>() {
         Ok(object) => object
             .into_iter()
-            .map(|(key, value)| Part::output(text_of_value(&value)).labelled(key))
+            .map(|(key, value)| Part::output(text_of(&value)).labelled(key))
             .collect(),
         Err(_) => vec![Part::output(text_of(json))],
     }

@@ -84,7 +84,7 @@ impl Entry {
             Payload::ToolCall(call) => tool::call(&call),
             Payload::ToolResult(result) => tool::result(*result),
             Payload::Usage(usage) => fact::usage(&usage),
-            Payload::System(system) => fact::system(system),
+            Payload::System(system) => fact::system(system, &event.payload),
             Payload::Error(error) => fact::error(error),
             Payload::Unknown(record) => fact::unknown(record, event.raw.as_ref()),
             Payload::File(file) => fact::file(&file),
