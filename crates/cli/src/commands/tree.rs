@@ -12,13 +12,18 @@ use crate::exit::{Exit, UserError};
 use crate::format::damage::DamageCount;
 use crate::format::entry::short_id;
 use crate::format::status::Standing;
-use crate::format::visible::one_line;
+use crate::format::styled::Styled;
+use crate::format::visible::{columns, one_line};
 use crate::format::{count, span, style};
 
 /// How many columns each level of the tree stands in.
 const INDENT: usize = 3;
 /// How much of an error fits beside its step.
 const WIDEST_ERROR: usize = 200;
+/// How much of an error is worth more than any other fact.
+const LEAST_ERROR: usize = 24;
+/// What stands between two facts.
+const JOINT: &str = " · ";
 
 /// Show the steps of a run as a tree
 ///
@@ -78,7 +83,9 @@ fn print(context: &Context, run: &RunId, args: &Args) -> anyhow::Result<Exit> {
     } else {
         let fold_above = if args.all { usize::MAX } else { RenderOptions::default().fold_above };
         let rows = render(&tree, &RenderOptions { fold_above });
-        let drawing = Drawing { layout: &layout, rows: &rows, depth: args.depth };
+        let screen = context.screen;
+        let width = if screen.is_terminal() { screen.width() } else { usize::MAX };
+        let drawing = Drawing { layout: &layout, rows: &rows, depth: args.depth, width };
         let mut out = context.screen.stdout();
         drawing.write(&mut out)?;
         out.flush()?;
@@ -100,7 +107,7 @@ pub(crate) fn drawn(
     }
     let rows = render(&tree, &RenderOptions::default());
     let mut out = anstream::StripStream::new(Vec::new());
-    Drawing { layout, rows: &rows, depth }.write(&mut out)?;
+    Drawing { layout, rows: &rows, depth, width: usize::MAX }.write(&mut out)?;
     Ok(Some(String::from_utf8_lossy(&out.into_inner()).into_owned()))
 }
 
@@ -141,6 +148,8 @@ struct Drawing<'a> {
     layout: &'a Layout,
     rows: &'a [Row],
     depth: Option<usize>,
+    /// How wide a line may be. A narrow screen does without the last facts of a row.
+    width: usize,
 }
 
 impl Drawing<'_> {
@@ -171,31 +180,41 @@ impl Drawing<'_> {
         let standing = self.standing(row, state);
         let (dim, colour) = (style::DIM, standing.style());
         let name = if row.part == RowPart::Run { style::BOLD } else { style::PLAIN };
-        let label = one_line(&row.label, WIDEST_ERROR);
-        write!(out, "{dim}{}{dim:#}{colour}{}{colour:#} ", row.prefix, standing.sign())?;
-        write!(out, "{name}{label}{name:#}")?;
+        let mut line = Styled::default();
+        line.add(dim, &row.prefix);
+        line.add(colour, standing.sign());
+        line.add_plain(" ");
+        line.add(name, &one_line(&row.label, WIDEST_ERROR));
         if row.part == RowPart::Run
             && let Some(run) = &row.run_id
         {
-            write!(out, " {dim}{}{dim:#}", short_id(run))?;
+            line.add(dim, &format!(" {}", short_id(run)));
         }
         if let Some(kind) = &row.kind {
-            write!(out, " {dim}({}){dim:#}", one_line(kind, 60))?;
+            line.add(dim, &format!(" ({})", one_line(kind, 60)));
         }
         if standing.sign() != "✓" {
-            write!(out, " {colour}{}{colour:#}", one_line(standing.word(), 40))?;
+            line.add(colour, &format!(" {}", one_line(standing.word(), 40)));
         }
-        for fact in facts(row, iterations) {
-            write!(out, " {dim}·{dim:#} {}", one_line(&fact, 80))?;
+        let error = row.error.as_deref().map(|error| one_line(error, WIDEST_ERROR));
+        let below = if hidden > 0 { format!(" … {hidden} below") } else { String::new() };
+        let kept = error.as_deref().map_or(0, |error| columns(error).min(LEAST_ERROR));
+        let mut facts = facts(row, iterations);
+        let told = |facts: &[String]| -> usize {
+            facts.iter().map(|fact| columns(JOINT) + columns(fact)).sum()
+        };
+        let room = self.width.saturating_sub(line.columns() + kept + columns(&below));
+        while room < told(&facts) && facts.pop().is_some() {}
+        for fact in &facts {
+            line.add(dim, JOINT);
+            line.add_plain(fact);
         }
-        if let Some(error) = &row.error {
-            let bad = style::BAD;
-            write!(out, " {dim}·{dim:#} {bad}{}{bad:#}", one_line(error, WIDEST_ERROR))?;
+        if let Some(error) = &error {
+            line.add(dim, JOINT);
+            line.add(style::BAD, error);
         }
-        if hidden > 0 {
-            write!(out, " {dim}… {hidden} below{dim:#}")?;
-        }
-        writeln!(out)
+        line.add(dim, &below);
+        writeln!(out, "{}", line.fit(self.width))
     }
 
     /// Says how a row stands. What has not ended goes on if its run does.
@@ -246,7 +265,7 @@ fn facts(row: &Row, iterations: usize) -> Vec<String> {
         facts.push(count::of(work.tool_calls, "tool call") + &failed);
     }
     facts.extend(work.usage.total().map(|total| format!("{} tokens", count::short(total))));
-    facts.extend(row.agent.clone());
+    facts.extend(row.agent.as_deref().map(|agent| one_line(agent, 80)));
     if row.part == RowPart::Step
         && let Some(run) = &row.run_id
     {

@@ -14,6 +14,7 @@ pub(crate) mod shell_word;
 pub(crate) mod span;
 pub(crate) mod status;
 pub(crate) mod style;
+pub(crate) mod styled;
 pub(crate) mod table;
 pub(crate) mod unreadable;
 pub(crate) mod visible;

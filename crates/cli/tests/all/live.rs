@@ -35,7 +35,25 @@ pub(crate) fn on_a_terminal_of(
     arguments: &[&str],
     variables: &[(&str, &str)],
 ) -> (Option<i32>, String) {
-    let (ours, theirs) = terminal();
+    on(terminal(), session, arguments, variables)
+}
+
+/// Runs `quipu` on a terminal that is so wide; returns the lines that it shows in the end.
+pub(crate) fn on_a_terminal_as_wide_as(
+    width: u16,
+    session: &Session,
+    arguments: &[&str],
+) -> Vec<String> {
+    let variables = [("TERM", "xterm-256color")];
+    shown(&on(terminal_of(width), session, arguments, &variables).1)
+}
+
+fn on(
+    (ours, theirs): (OwnedFd, File),
+    session: &Session,
+    arguments: &[&str],
+    variables: &[(&str, &str)],
+) -> (Option<i32>, String) {
     let mut command = session.command(QUIPU);
     command.args(arguments).envs(variables.iter().copied()).stdin(Stdio::null());
     command.stdout(theirs.try_clone().unwrap()).stderr(theirs);
@@ -78,13 +96,17 @@ fn a_secret_that_is_asked_for_is_not_shown() {
 
 /// Makes a terminal of 60 columns and 20 lines: our side of it, and that of a program.
 pub(crate) fn terminal() -> (OwnedFd, File) {
+    terminal_of(60)
+}
+
+fn terminal_of(width: u16) -> (OwnedFd, File) {
     let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
     grantpt(&ours).unwrap();
     unlockpt(&ours).unwrap();
     let name = ptsname(&ours, Vec::new()).unwrap();
     let path = std::ffi::OsStr::from_bytes(name.to_bytes());
     let theirs = OpenOptions::new().read(true).write(true).open(path).unwrap();
-    let size = Winsize { ws_row: 20, ws_col: 60, ws_xpixel: 0, ws_ypixel: 0 };
+    let size = Winsize { ws_row: 20, ws_col: width, ws_xpixel: 0, ws_ypixel: 0 };
     tcsetwinsize(&theirs, size).unwrap();
     (ours, theirs)
 }

@@ -49,6 +49,8 @@ mod log_file;
 mod ls;
 /// Transcripts for agents, through a real MCP client; and the pipe to the tools of a run.
 mod mcp;
+/// Tables and trees on narrow screens.
+mod narrow;
 /// What an agent left becomes events, and what is broken is told with its place.
 mod normalize;
 /// Words for a run, whoever writes it at the moment.

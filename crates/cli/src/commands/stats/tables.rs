@@ -3,15 +3,19 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
+use quipu_event::RunId;
 use quipu_view::Summary;
 
 use super::By;
 use super::gather::Gathered;
 use crate::format::entry::short_id;
 use crate::format::table::{Cell, Column, Table};
-use crate::format::visible::visible;
+use crate::format::visible::one_line;
 use crate::format::{count, span, style};
 use crate::output::Screen;
+
+/// How wide the names of facts are.
+const NAMES: usize = 9;
 
 /// Writes the tables `by`, or everything if there are none.
 pub(super) fn write(
@@ -22,7 +26,7 @@ pub(super) fn write(
 ) -> io::Result<()> {
     let width = if screen.is_terminal() { screen.width() } else { usize::MAX };
     if by.is_empty() {
-        write_facts(out, gathered)?;
+        write_facts(out, gathered, width)?;
     }
     let Gathered { types, summary, .. } = gathered;
     let all = [
@@ -44,17 +48,23 @@ pub(super) fn write(
     Ok(())
 }
 
-fn write_facts(out: &mut dyn Write, gathered: &Gathered) -> io::Result<()> {
+fn write_facts(out: &mut dyn Write, gathered: &Gathered, width: usize) -> io::Result<()> {
     let summary = &gathered.summary;
+    let room = width.saturating_sub(NAMES + 1);
     let mut fact = |name: &str, text: Option<String>| match text {
         Some(text) => {
             let dim = style::DIM;
-            writeln!(out, "{dim}{name:<9}{dim:#} {}", visible(&text))
+            writeln!(out, "{dim}{name:<NAMES$}{dim:#} {}", one_line(&text, room))
         }
         None => Ok(()),
     };
     if gathered.runs == 1 {
-        fact("run", summary.run_id.as_ref().map(|run| run.to_string()))?;
+        // A beginning of an id names the run too, an id that is cut anywhere does not.
+        let id = |run: &RunId| match run.as_str().len() > room {
+            true => short_id(run).to_owned(),
+            false => run.to_string(),
+        };
+        fact("run", summary.run_id.as_ref().map(id))?;
         fact("called by", summary.parent_run_id.as_ref().map(|run| short_id(run).to_owned()))?;
         fact("name", summary.name.clone())?;
         let status = summary.status.as_ref().map_or("not ended", |status| status.as_str());
@@ -98,9 +108,9 @@ fn tools_table(summary: &Summary) -> Table {
         Column::shrinking("TOOL"),
         Column::numbers("CALLS"),
         Column::numbers("FAILED"),
-        Column::numbers("BLOCKED"),
-        Column::numbers("DANGLING"),
-        Column::numbers("TIME"),
+        Column::numbers("BLOCKED").if_there_is_room(),
+        Column::numbers("DANGLING").if_there_is_room(),
+        Column::numbers("TIME").if_there_is_room(),
     ]);
     for (name, tool) in by_number(&summary.tools, |tool| tool.calls) {
         table.add(vec![
@@ -118,12 +128,12 @@ fn tools_table(summary: &Summary) -> Table {
 fn steps_table(summary: &Summary) -> Table {
     let mut table = Table::new(&[
         Column::shrinking("STEP"),
-        Column::words("KIND"),
+        Column::words("KIND").if_there_is_room(),
         Column::numbers("TIMES"),
-        Column::numbers("RETRIES"),
+        Column::numbers("RETRIES").if_there_is_room(),
         Column::numbers("FAILED"),
-        Column::numbers("TIME"),
-        Column::numbers("LONGEST"),
+        Column::numbers("TIME").if_there_is_room(),
+        Column::numbers("LONGEST").if_there_is_room(),
     ]);
     // Steps stay in the order of their paths, so that what is inside follows what is around it.
     for (path, step) in &summary.steps {
@@ -143,12 +153,12 @@ fn steps_table(summary: &Summary) -> Table {
 fn models_table(summary: &Summary) -> Table {
     let mut table = Table::new(&[
         Column::shrinking("MODEL"),
-        Column::numbers("EVENTS"),
+        Column::numbers("EVENTS").if_there_is_room(),
         Column::numbers("IN"),
         Column::numbers("OUT"),
-        Column::numbers("CACHE READ"),
-        Column::numbers("CACHE WRITTEN"),
-        Column::numbers("REASONING"),
+        Column::numbers("CACHE READ").if_there_is_room(),
+        Column::numbers("CACHE WRITTEN").if_there_is_room(),
+        Column::numbers("REASONING").if_there_is_room(),
         Column::numbers("COST"),
     ]);
     for (name, model) in by_number(&summary.models, |model| model.tokens.total().unwrap_or(0)) {
