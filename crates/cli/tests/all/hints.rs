@@ -33,7 +33,7 @@ fn a_suggested_command_repeats_the_storage_that_was_given_as_a_flag() {
         (&["verify"], &["quipu repair RUN --storage 'my runs'"]),
         (&["show", "nonesuch"], &["quipu ls --storage 'my runs'"]),
         (&["record", "--append", "--id", "nonesuch"], &["quipu ls --storage 'my runs'"]),
-        (&["status", "r"], &["quipu resume r --storage 'my runs'"]),
+        (&["status", "r"], &["quipu repair r --storage 'my runs'"]),
     ];
     for (arguments, expected) in cases {
         let outcome = session.quipu(&[arguments, &["--storage", STORAGE]].concat());

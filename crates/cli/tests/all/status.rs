@@ -6,6 +6,7 @@ use serde_json::json;
 
 use crate::run::{signal, wait_for, with_workflow};
 use crate::session::finish;
+use crate::transcripts;
 
 const LOOP: &str = r#"
 name: loop
@@ -76,6 +77,16 @@ fn a_run_that_failed_says_why_and_what_to_do() {
     assert!(told.contains("exit code 7") && told.contains("quipu resume r"), "{told}");
     let status = session.quipu(&["status", "r", "--json"]).json();
     assert_eq!(status["failed_step"], json!({"path": "a", "error": "exit code 7"}));
+}
+
+#[test]
+fn only_a_run_of_a_workflow_is_said_to_be_resumable() {
+    let session = transcripts::session();
+    let told = session.ok(&["status", transcripts::HOSTILE_ID]);
+    let repair = "nobody writes it any more; `quipu repair 33333333` gives it its end";
+    assert!(told.contains(repair) && !told.contains("resume"), "{told}");
+    let told = session.ok(&["status", transcripts::REVIEW_ID]);
+    assert!(told.ends_with("  quipu tree 11111111\n"), "it failed and names no file: {told}");
 }
 
 #[test]

@@ -13,6 +13,8 @@ pub(super) struct Course {
     /// The number of the last event.
     pub(super) seq: u64,
     pub(super) name: Option<String>,
+    /// Whether it says which file it is a run of, so that it can be resumed.
+    pub(super) has_definition: bool,
     pub(super) started: Option<Timestamp>,
     /// The time of the last event.
     pub(super) latest: Option<Timestamp>,
@@ -65,7 +67,10 @@ impl Course {
         self.latest = Some(event.timestamp);
         let Ok(payload) = event.decode_payload() else { return };
         match payload {
-            Payload::RunStarted(started) => self.name = Some(started.name),
+            Payload::RunStarted(started) => {
+                self.has_definition = started.definition.is_some();
+                self.name = Some(started.name);
+            }
             Payload::RunCompleted(completed) => {
                 let status = Status::told(completed.status.as_ref(), completed.error.as_deref());
                 let first = self.started.unwrap_or(event.timestamp);

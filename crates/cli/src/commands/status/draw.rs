@@ -105,10 +105,13 @@ fn hint(look: &Look) -> Option<String> {
         RunState::Interrupted if look.listing.bytes == 0 => {
             Some("it ended before its first line: `quipu run` starts it again".to_owned())
         }
-        RunState::Interrupted => {
+        RunState::Interrupted if look.course.has_definition => {
             Some(format!("nobody writes it any more; `quipu resume {id}{storage}` goes on with it"))
         }
-        RunState::Ended if look.has_failed() => {
+        RunState::Interrupted => Some(format!(
+            "nobody writes it any more; `quipu repair {id}{storage}` gives it its end"
+        )),
+        RunState::Ended if look.has_failed() && look.course.has_definition => {
             Some(format!("quipu tree {id}{storage}; quipu resume {id}{storage}"))
         }
         RunState::Ended => Some(format!("quipu tree {id}{storage}")),
