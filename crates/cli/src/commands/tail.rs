@@ -16,7 +16,7 @@ use crate::exit::Exit;
 use crate::format::damage::{DamageCount, is_being_written};
 use crate::format::exact::ExactLines;
 use crate::format::line::write_line;
-use crate::format::note::note;
+use crate::format::note::{NO_EVENT, note};
 use crate::format::style;
 use crate::format::visible::visible;
 use crate::output::Screen;
@@ -63,6 +63,9 @@ pub(crate) fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
             strip.take(item)?;
         }
         strip.out.flush()?;
+        if strip.own.is_none() && strip.damage.lines() == 0 {
+            note(NO_EVENT);
+        }
     }
     Ok(strip.damage.conclude(&context.settings, Some(&run)))
 }

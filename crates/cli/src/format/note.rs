@@ -5,6 +5,9 @@ use std::io::Write;
 use super::style;
 use super::visible::visible;
 
+/// What is said of a run whose file is empty, so that an empty answer is not taken for a mistake.
+pub(crate) const NO_EVENT: &str = "the run has no event yet";
+
 /// Tells a person something.
 pub(crate) fn note(text: &str) {
     let style = style::ODD;

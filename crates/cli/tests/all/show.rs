@@ -296,6 +296,17 @@ fn nothing_to_show_is_said_aside() {
 }
 
 #[test]
+fn a_run_whose_file_is_empty_is_said_to_have_no_event() {
+    let session = transcripts::session();
+    transcripts::put(&session, "void", "");
+    for arguments in [&["show"][..], &["show", "--raw"], &["show", "--md"], &["tail"]] {
+        let outcome = session.quipu(&[arguments, &["void"]].concat());
+        assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(0), ""), "{arguments:?}");
+        assert_eq!(outcome.stderr, "note: the run has no event yet\n", "{arguments:?}");
+    }
+}
+
+#[test]
 fn a_run_is_printed_as_a_page_of_markdown() {
     let session = transcripts::session();
     let page = session.ok(&["show", REVIEW_ID, "--md"]);

@@ -18,7 +18,7 @@ use crate::Context;
 use crate::exit::{Exit, UserError};
 use crate::format::damage::DamageCount;
 use crate::format::exact::{ExactLines, TerminalJson};
-use crate::format::note::note;
+use crate::format::note::{NO_EVENT, note};
 use crate::output::Paging;
 use excerpt::Shortening;
 use filter::Filter;
@@ -111,8 +111,10 @@ pub(crate) fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
         let mut page = Page::new(paper, shortening, needle.as_ref());
         print_page(&path, reader, &filter, &mut page)?
     };
-    if outcome.shown == 0 && outcome.is_filtered {
-        note("no event matches");
+    match outcome.shown {
+        0 if outcome.is_filtered => note("no event matches"),
+        0 if outcome.damage.lines() == 0 => note(NO_EVENT),
+        _ => {}
     }
     Ok(outcome.damage.conclude(&context.settings, Some(&run)))
 }
