@@ -290,6 +290,11 @@ fn nothing_to_show_is_said_aside() {
             assert_eq!(outcome.stderr, "note: no event matches\n");
         }
     }
+    let zero = session.quipu(&["show", LINT_ID, "--to", "0"]);
+    assert_eq!(
+        (zero.code, zero.stderr.as_str()),
+        (Some(1), "error: there is no event 0: the first is 1\n")
+    );
     let swapped = session.quipu(&["show", LINT_ID, "--from", "3", "--to", "2"]);
     assert_eq!(swapped.code, Some(1));
     assert!(swapped.stderr.contains("--to 2 comes before --from 3"), "{swapped:?}");

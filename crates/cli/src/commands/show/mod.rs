@@ -73,6 +73,9 @@ pub(crate) struct Args {
 pub(crate) fn run(context: &Context, args: Args) -> anyhow::Result<Exit> {
     let layout = context.settings.layout();
     let (from, to) = (args.from.unwrap_or(1), args.to.unwrap_or(u64::MAX));
+    if to == 0 {
+        return Err(UserError::new("there is no event 0: the first is 1").into());
+    }
     if to < from {
         let message = format!("--to {to} comes before --from {from}");
         return Err(UserError::new(message).with_hint("swap the two numbers").into());
