@@ -104,7 +104,8 @@ fn chosen(layout: &Layout, args: &Args) -> anyhow::Result<Vec<RunId>> {
 fn print_report(out: &mut impl Write, report: &Report) -> std::io::Result<()> {
     let Report { run_id, path, events, findings, more, .. } = report;
     if report.is_sound() {
-        return writeln!(out, "ok {run_id} {events} events");
+        let plural = if *events == 1 { "" } else { "s" };
+        return writeln!(out, "ok {run_id} {events} event{plural}");
     }
     for finding in findings {
         writeln!(out, "{}", placed(&path.display().to_string(), finding))?;

@@ -42,6 +42,15 @@ fn a_sound_run_is_called_ok_with_its_number_of_events() {
 }
 
 #[test]
+fn one_event_is_not_told_as_many() {
+    let session = Session::new();
+    let input = "{\"type\":\"system\",\"payload\":{\"subtype\":\"x\"}}\n";
+    let record = ["record", "--name", "one", "--id", "one", "--no-lifecycle"];
+    assert_eq!(session.quipu_with_input(&record, input).code, Some(0));
+    assert_eq!(session.ok(&["verify"]), "ok one 1 event\n");
+}
+
+#[test]
 fn a_repair_is_advised_where_there_is_something_for_it_to_mend() {
     let session = six_lines();
     let path = session.transcript("six");
