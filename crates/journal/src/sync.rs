@@ -25,7 +25,7 @@ pub(crate) struct Patience {
 impl Patience {
     /// For when what is behind the door takes about as long as coming there.
     pub(crate) const SHORT: Patience =
-        Patience { for_company: 0, for_leader: 1, before_yield: 0, before_sleep: 100 };
+        Patience { for_company: 0, for_leader: 3, before_yield: 0, before_sleep: 100 };
     /// For when what is behind the door takes long.
     pub(crate) const LONG: Patience =
         Patience { for_company: 100, for_leader: 2, before_yield: 2, before_sleep: 12 };
