@@ -103,6 +103,10 @@ enum Delivery {
     Gone,
 }
 
+/// One subscriber's letters.
+///
+/// No two share a line of memory: else one that is read would slow the delivery to all others.
+#[repr(align(128))]
 pub(crate) struct Mailbox {
     id: u64,
     capacity: usize,
