@@ -4,6 +4,8 @@
 //! line before it has left. To copy it here would mean to write to memory that another core has just
 //! read, at the one place where everybody else has to wait.
 
+use std::mem::{offset_of, size_of};
+
 use quipu_event::{LineForm, Timestamp};
 
 use crate::combine::Load;
@@ -27,6 +29,9 @@ pub(crate) struct Batch {
     /// How many bytes wait, at most.
     size: usize,
 }
+
+// The lock of the queue and the next number take 16 bytes before it; the first line is to end within 64.
+const _: () = assert!(offset_of!(Batch, few) + size_of::<LineForm>() <= 48);
 
 impl Batch {
     /// Takes all lines out: they come one behind the other, numbered from `first` and dated `now`, with

@@ -15,26 +15,17 @@ impl Serialize for ContentBlock {
 
 impl Opening for ContentBlock {
     fn serialize_opened<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Some(opening) = self.opening() else {
+            return self.serialize_from_type(serializer, "{\"type\":");
+        };
         let mut block = serializer.serialize_struct("ContentBlock", 6)?;
-        match self.opening() {
-            Some(opening) => self.content.serialize_fields(&mut block, Some(opening))?,
-            None => {
-                block.serialize_field("{\"type\":", self.content.block_type())?;
-                block.serialize_field("fidelity", &self.fidelity)?;
-                self.content.serialize_fields(&mut block, None)?;
-            }
-        }
+        self.content.serialize_fields(&mut block, Some(opening))?;
         optional(&mut block, "purpose", &self.purpose)?;
         block.end()
     }
 
     fn serialize_named<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut block = serializer.serialize_struct("ContentBlock", 6)?;
-        block.serialize_field("type", self.content.block_type())?;
-        block.serialize_field("fidelity", &self.fidelity)?;
-        self.content.serialize_fields(&mut block, None)?;
-        optional(&mut block, "purpose", &self.purpose)?;
-        block.end()
+        self.serialize_from_type(serializer, "type")
     }
 }
 
@@ -65,6 +56,20 @@ macro_rules! opening {
 }
 
 impl ContentBlock {
+    /// Serialises all of it, beginning with its type under the name `first`.
+    fn serialize_from_type<S: Serializer>(
+        &self,
+        serializer: S,
+        first: &'static str,
+    ) -> Result<S::Ok, S::Error> {
+        let mut block = serializer.serialize_struct("ContentBlock", 6)?;
+        block.serialize_field(first, self.content.block_type())?;
+        block.serialize_field("fidelity", &self.fidelity)?;
+        self.content.serialize_fields(&mut block, None)?;
+        optional(&mut block, "purpose", &self.purpose)?;
+        block.end()
+    }
+
     /// Returns how its text in a line begins, up to the value of its first field.
     fn opening(&self) -> Option<&'static str> {
         Some(match self.fidelity {

@@ -61,14 +61,11 @@ pub(super) fn specials_of_block(block: &[u8; BLOCK]) -> u64 {
 #[inline]
 pub(super) fn is_plain(bytes: &[u8]) -> bool {
     // Two looks that overlap take in any number of bytes between one look and two.
-    if let (Some(first), Some(last)) = (bytes.first_chunk::<PIECE>(), bytes.last_chunk::<PIECE>()) {
-        let ends = mark(first) | mark(last);
-        let middle =
-            match (bytes.first_chunk::<{ 2 * PIECE }>(), bytes.last_chunk::<{ 2 * PIECE }>()) {
-                (Some(first), Some(last)) => mark_two(first) | mark_two(last),
-                _ => u8x16::default(),
-            };
-        return !(ends | middle).any();
+    if let (Some(first), Some(last)) = (bytes.first_chunk(), bytes.last_chunk()) {
+        return !(mark_two(first) | mark_two(last)).any();
+    }
+    if let (Some(first), Some(last)) = (bytes.first_chunk(), bytes.last_chunk()) {
+        return !(mark(first) | mark(last)).any();
     }
     if let (Some(first), Some(last)) = (bytes.first_chunk(), bytes.last_chunk()) {
         let (first, last) = (u64::from_le_bytes(*first), u64::from_le_bytes(*last));
