@@ -44,8 +44,8 @@ pub(super) struct Heard {
 
 enum News {
     Changed(Vec<PathBuf>),
-    Lost,
-    Nudge,
+    /// More has changed than is told: everything is to be looked at.
+    Look,
     Signal(i32),
     Keys(Vec<u8>),
     /// The terminal went away.
@@ -60,7 +60,7 @@ impl Tongue {
     /// Says that it is time to look again.
     pub(super) fn nudge(&self) {
         // Whoever has stopped listening is not told.
-        let _ = self.0.send(News::Nudge);
+        let _ = self.0.send(News::Look);
     }
 }
 
@@ -128,8 +128,7 @@ impl Heard {
     fn take(&mut self, news: News) {
         match news {
             News::Changed(paths) => self.changed.extend(paths),
-            News::Lost => self.is_lost = true,
-            News::Nudge => {}
+            News::Look => self.is_lost = true,
             News::Signal(SIGWINCH) => self.is_resized = true,
             News::Signal(SIGTSTP) => self.is_suspended = true,
             News::Signal(_) | News::HungUp => self.is_over = true,
@@ -154,10 +153,10 @@ fn read_keys(tell: &Sender<News>) {
 fn watch(folder: &Path, tell: Sender<News>) -> notify::Result<RecommendedWatcher> {
     let told = move |event: notify::Result<notify::Event>| {
         let news = match event {
-            Ok(event) if event.need_rescan() => News::Lost,
+            Ok(event) if event.need_rescan() => News::Look,
             Ok(event) if is_change(&event.kind) => News::Changed(event.paths),
             Ok(_) => return,
-            Err(_) => News::Lost,
+            Err(_) => News::Look,
         };
         // Whoever has stopped listening is not told.
         let _ = tell.send(news);

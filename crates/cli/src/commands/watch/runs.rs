@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 use std::fs::File;
 use std::path::Path;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use quipu_event::payload::Status;
 use quipu_event::{Kind, Payload, RunId, Timestamp, decode_line};
@@ -31,8 +31,9 @@ pub(super) struct Runs {
     /// How long a run that does nothing is shown; for ever if nothing is said.
     recent: Option<Duration>,
     shown: HashMap<RunId, Shown>,
-    /// The runs that are not, and when their transcripts had last changed.
-    hidden: HashMap<RunId, Option<SystemTime>>,
+    /// The runs that are not, and how long their transcripts were when that was decided. A
+    /// transcript only grows; its time of change may be the same before and after a line.
+    hidden: HashMap<RunId, u64>,
     is_first_look: bool,
     next_check: Instant,
 }
@@ -74,7 +75,7 @@ impl Runs {
             let path = self.layout.transcript(&run);
             match (self.shown.get_mut(&run), self.hidden.get(&run)) {
                 (Some(shown), _) => shown.is_behind = true,
-                (None, Some(before)) if *before == changed(&path) => {}
+                (None, Some(seen)) if path.metadata().is_ok_and(|now| now.len() == *seen) => {}
                 _ => self.note_change(&path),
             }
         }
@@ -124,11 +125,11 @@ impl Runs {
             shown.look_for_writer(&self.layout.transcript(run), now);
         }
         let Some(recent) = self.recent else { return };
-        let Runs { layout, shown, hidden, .. } = self;
+        let Runs { shown, hidden, .. } = self;
         shown.retain(|run, shown| {
             let is_kept = shown.is_behind || shown.is_wanted(now, recent);
             if !is_kept {
-                hidden.insert(run.clone(), changed(&layout.transcript(run)));
+                hidden.insert(run.clone(), shown.offset);
             }
             is_kept
         });
@@ -159,7 +160,7 @@ impl Runs {
 
     fn sort_in(&mut self, is_wanted: bool, run: RunListing) {
         if !is_wanted {
-            self.hidden.insert(run.run_id, changed(&run.path));
+            self.hidden.insert(run.run_id, run.bytes);
             return;
         }
         self.hidden.remove(&run.run_id);
@@ -251,6 +252,34 @@ fn stripped(run: RunListing) -> RunListing {
     RunListing { first: None, ..run }
 }
 
-fn changed(path: &Path) -> Option<SystemTime> {
-    path.metadata().and_then(|facts| facts.modified()).ok()
+#[cfg(test)]
+mod tests {
+    use std::fs::OpenOptions;
+    use std::io::Write;
+
+    use super::*;
+
+    #[test]
+    fn a_run_that_was_empty_when_it_was_looked_at_is_shown_once_it_has_lines() {
+        let storage = tempfile::tempdir().unwrap();
+        let layout = Layout::new(storage.path());
+        std::fs::create_dir(layout.transcripts()).unwrap();
+        let run = RunId::parse("young").unwrap();
+        let path = layout.transcript(&run);
+        File::create(&path).unwrap();
+        let before = path.metadata().unwrap().modified().unwrap();
+        let mut runs = Runs::new(layout, None);
+        runs.look().unwrap();
+        assert_eq!(runs.board(None).rows.len(), 0);
+
+        let line = r#"{"seq":1,"run_id":"young","type":"run.started","path":"","iteration":0,"timestamp":"2026-01-01T00:00:00Z","payload":{"name":"young","kind":"session"}}"#;
+        let mut file = OpenOptions::new().append(true).open(&path).unwrap();
+        writeln!(file, "{line}").unwrap();
+        // Clocks of file systems tick a few hundred times a second.
+        file.set_modified(before).unwrap();
+        runs.look().unwrap();
+        assert!(!runs.read(Duration::from_secs(60)));
+        let board = runs.board(None);
+        assert_eq!(board.rows.iter().map(|row| row.run).collect::<Vec<_>>(), [&run]);
+    }
 }
