@@ -5,15 +5,16 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use quipu_event::Json;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 /// The fields of an object, in their order.
-pub(crate) struct Fields<'a>(pub(crate) Vec<(Cow<'a, str>, &'a RawValue)>);
+pub struct Fields<'a>(pub Vec<(Cow<'a, str>, &'a RawValue)>);
 
 impl<'a> Fields<'a> {
     /// Returns the first value that stands under one key or the other.
-    pub(crate) fn either(&self, one: &str, other: &str) -> Option<&'a str> {
+    pub fn either(&self, one: &str, other: &str) -> Option<&'a str> {
         self.0.iter().find(|(key, _)| key == one || key == other).map(|(_, value)| value.get())
     }
 }
@@ -38,8 +39,20 @@ impl<'de: 'a, 'a> Deserialize<'de> for Fields<'a> {
     }
 }
 
+/// Returns a string's text, and the JSON itself of anything else.
+pub fn text_of(json: &str) -> Cow<'_, str> {
+    if !json.starts_with('"') {
+        return Cow::Borrowed(json);
+    }
+    match serde_json::from_str::<Text<'_>>(json) {
+        Ok(Text(text)) => text,
+        // Half a surrogate pair: what cannot be text is shown as it was written.
+        Err(_) => Json::from_valid(json).decode().map_or(Cow::Borrowed(json), Cow::Owned),
+    }
+}
+
 /// A string that is copied only if it must be.
-pub(crate) struct Text<'a>(pub(crate) Cow<'a, str>);
+struct Text<'a>(Cow<'a, str>);
 
 impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

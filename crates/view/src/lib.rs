@@ -96,7 +96,7 @@ mod awf;
 mod chrome_trace;
 pub mod diff;
 pub mod entries;
-mod fields;
+pub mod fields;
 mod figure;
 mod files;
 mod flow_studio;

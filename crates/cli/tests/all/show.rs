@@ -149,7 +149,7 @@ fn a_block_of_an_unknown_type_is_shown_with_what_it_says() {
             "a block of type image",
             r#"{"type":"image","url":"cat.png"}"#,
             "a block of type poll",
-            r#"{"question":"tea?","type":"poll","votes":{"yes":3}}"#,
+            r#"{"type":"poll","question":"tea?","votes":{"yes":3}}"#,
             "a block of type mood",
             "a block of type blob",
             &blob,

@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use super::Length;
 use super::escape::{code, plain};
 use super::fence::fenced;
-use crate::fields::{Fields, Text};
+use crate::fields::{Fields, text_of};
 use crate::figure;
 
 /// A text that is longer than this does not stand on a line with its key.
@@ -73,18 +73,6 @@ pub(crate) fn answer(out: &mut String, json: &Json, length: Length) {
     match spoken(json.as_str()) {
         Some(text) => fenced(out, "", &text, length),
         None => fenced(out, "json", &indented(json.as_str()), length),
-    }
-}
-
-/// Returns a string's text, and the JSON itself of anything else.
-pub(crate) fn text_of(json: &str) -> Cow<'_, str> {
-    if !json.starts_with('"') {
-        return Cow::Borrowed(json);
-    }
-    match serde_json::from_str::<Text<'_>>(json) {
-        Ok(Text(text)) => text,
-        // Half a surrogate pair: what cannot be text is shown as it was written.
-        Err(_) => Json::from_valid(json).decode().map_or(Cow::Borrowed(json), Cow::Owned),
     }
 }
 

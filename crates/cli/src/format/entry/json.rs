@@ -1,27 +1,21 @@
 //! JSON values as people read them.
 
-use std::collections::BTreeMap;
-
 use quipu_event::Json;
-use serde_json::{Map, Value};
+use quipu_view::fields::{self, Fields};
+use serde_json::value::RawValue;
 
 use super::Part;
 
 /// How long an object may be and still stand on one line.
 const INLINE: usize = 100;
 
-/// Returns the value as text: a string as itself, anything else as compact JSON, `null` as
-/// nothing.
+/// Returns the value as text: a string as itself, `null` as nothing, anything else as its JSON.
 pub(super) fn text_of(json: &Json) -> String {
-    json.decode().map_or_else(|_| json.as_str().to_owned(), |value| text_of_value(&value))
+    text_of_value(json.as_str())
 }
 
-fn text_of_value(value: &Value) -> String {
-    match value {
-        Value::Null => String::new(),
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
-    }
+fn text_of_value(json: &str) -> String {
+    if json == "null" { String::new() } else { fields::text_of(json).into_owned() }
 }
 
 /// Returns the value in one piece if it is short, else key by key, so that the texts inside keep
@@ -39,12 +33,13 @@ pub(super) fn input_parts(json: &Json) -> (String, Vec<Part>) {
 
 /// Returns an object key by key, and anything else as one part.
 pub(super) fn labelled_parts(json: &Json) -> Vec<Part> {
-    match json.decode::<BTreeMap<String, Json>>() {
-        Ok(object) => object
+    let part = |value: &str| Part::output(text_of_value(value));
+    match serde_json::from_str(json.as_str()) {
+        Ok(Fields(fields)) => fields
             .into_iter()
-            .map(|(key, value)| Part::output(text_of(&value)).labelled(key))
+            .map(|(key, value)| part(value.get()).labelled(key.into_owned()))
             .collect(),
-        Err(_) => vec![Part::output(text_of(json))],
+        Err(_) => vec![part(json.as_str())],
     }
 }
 
@@ -64,31 +59,27 @@ pub(super) fn answer_parts(json: &Json) -> Vec<Part> {
 /// PascalCase as AWF writes it, and bare lists of blocks are taken apart; the rest is JSON, as is
 /// whatever stands between texts and is none.
 fn answer(json: &Json) -> String {
-    let Ok(value) = json.decode::<Value>() else { return json.as_str().to_owned() };
-    let blocks = match &value {
-        Value::Object(object) => either(object, "content", "Content"),
-        other => Some(other),
-    };
-    match blocks {
-        Some(Value::Array(blocks)) => {
-            let has_text = blocks.iter().any(|block| text_of_block(block).is_some());
-            if !has_text {
-                return value.to_string();
-            }
-            let part =
-                |block| text_of_block(block).map_or_else(|| text_of_value(block), str::to_owned);
-            blocks.iter().map(part).collect::<Vec<_>>().join("\n")
-        }
-        _ => text_of_value(&value),
+    let blocks = blocks_of(json.as_str()).unwrap_or_default();
+    if !blocks.iter().any(|block| text_of_block(block).is_some()) {
+        return text_of(json);
     }
+    let part =
+        |block: &&RawValue| text_of_block(block).unwrap_or_else(|| text_of_value(block.get()));
+    blocks.iter().map(part).collect::<Vec<_>>().join("\n")
 }
 
-fn text_of_block(block: &Value) -> Option<&str> {
-    either(block.as_object()?, "text", "Text")?.as_str()
+fn blocks_of(json: &str) -> Option<Vec<&RawValue>> {
+    let blocks = match serde_json::from_str::<Fields<'_>>(json) {
+        Ok(fields) => fields.either("content", "Content")?,
+        Err(_) => json,
+    };
+    serde_json::from_str(blocks).ok()
 }
 
-fn either<'a>(object: &'a Map<String, Value>, one: &str, other: &str) -> Option<&'a Value> {
-    object.get(one).or_else(|| object.get(other))
+fn text_of_block(block: &RawValue) -> Option<String> {
+    let fields: Fields<'_> = serde_json::from_str(block.get()).ok()?;
+    let text = fields.either("text", "Text").filter(|text| text.starts_with('"'))?;
+    Some(fields::text_of(text).into_owned())
 }
 
 #[cfg(test)]
@@ -110,9 +101,25 @@ mod tests {
             (r#"[1,2]"#, "[1,2]"),
             (r#"{"content":[{"type":"image"}]}"#, r#"{"content":[{"type":"image"}]}"#),
             (r#"{"ok":true}"#, r#"{"ok":true}"#),
+            (r#"[{"text":"a"},null,"b",{"text":1}]"#, "a\n\nb\n{\"text\":1}"),
         ];
         for (json, expected) in cases {
             assert_eq!(answer(&Json::parse(json).unwrap()), expected, "{json}");
         }
+    }
+
+    #[test]
+    fn what_is_shown_of_a_value_is_what_was_written() {
+        let values = r#"{"z":1.50,"n":123456789012345678901234567890,"e":1E+2,"z":null}"#;
+        let json = Json::parse(values).unwrap();
+        assert_eq!(input_parts(&json), (values.to_owned(), Vec::new()));
+        let labelled = |label: &str, text: &str| Part::output(text).labelled(label);
+        let expected = [
+            labelled("z", "1.50"),
+            labelled("n", "123456789012345678901234567890"),
+            labelled("e", "1E+2"),
+            labelled("z", ""),
+        ];
+        assert_eq!(labelled_parts(&json), expected);
     }
 }
