@@ -6,6 +6,7 @@
 mod collect;
 mod home;
 mod list;
+mod machine;
 mod measure;
 mod normalize;
 mod pages;
@@ -31,6 +32,21 @@ static ALLOCATOR: MiMalloc = MiMalloc;
 
 /// Every row, in the order of the table.
 const ROWS: &[Row] = &[
+    Row {
+        name: "machine_write_on_a_new_page",
+        goal: "no goal; beside a write within a page",
+        run: machine::new_page,
+    },
+    Row {
+        name: "machine_turn_of_a_thread",
+        goal: "no goal; beside a raw write",
+        run: machine::turn,
+    },
+    Row {
+        name: "machine_write_beside_busy_cores",
+        goal: "no goal; beside a raw write with the machine to itself",
+        run: machine::company,
+    },
     Row {
         name: "record_600b_1_producer",
         goal: "≥ 0.70 of one raw write per line",
