@@ -207,17 +207,9 @@ impl Transcript<'_> {
 
     fn look(self, room: &mut Room) -> Result<RunListing, ReadError> {
         let (file, bytes) = self.open()?;
-        let ends = read_ends(&file, bytes, room).map_err(|source| self.failed(source))?;
+        let (ends, state) =
+            look_at_opened(&file, bytes, room).map_err(|source| self.failed(source))?;
         let Ends { mut first, mut last, last_seq, bytes } = ends;
-        let state = if last.as_ref().is_some_and(|last| last.kind == Kind::RunCompleted) {
-            RunState::Ended
-        } else {
-            match writer_of_opened(&file).map_err(|source| self.failed(source))? {
-                Some(holder) => RunState::Live(holder),
-                None if is_closed_unmarked(first.as_deref(), last.as_deref()) => RunState::Ended,
-                None => RunState::Interrupted,
-            }
-        };
         for event in [&mut first, &mut last].into_iter().flatten() {
             // One id in memory serves all that have it: a list holds three for each run.
             if event.run_id == *self.run {
@@ -227,6 +219,26 @@ impl Transcript<'_> {
         let (run_id, path) = (self.run.clone(), self.layout.transcript(self.run));
         Ok(RunListing { run_id, path, bytes, first, last, last_seq, state })
     }
+}
+
+fn look_at_opened(file: &File, bytes: u64, room: &mut Room) -> io::Result<(Ends, RunState)> {
+    let ends = read_ends(file, bytes, room)?;
+    if has_ended(&ends) {
+        return Ok((ends, RunState::Ended));
+    }
+    if let Some(holder) = writer_of_opened(file)? {
+        return Ok((ends, RunState::Live(holder)));
+    }
+    // Who wrote it may have ended it and gone since the ends were read.
+    let now = file.metadata()?.len();
+    let ends = if now == ends.bytes { ends } else { read_ends(file, now, room)? };
+    let is_over =
+        has_ended(&ends) || is_closed_unmarked(ends.first.as_deref(), ends.last.as_deref());
+    Ok((ends, if is_over { RunState::Ended } else { RunState::Interrupted }))
+}
+
+fn has_ended(ends: &Ends) -> bool {
+    ends.last.as_ref().is_some_and(|last| last.kind == Kind::RunCompleted)
 }
 
 /// Tells whether a run whose writer marks neither its beginning nor its end, as AWF does, has nothing

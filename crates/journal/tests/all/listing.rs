@@ -68,6 +68,27 @@ fn runs_are_listed_by_their_heads_and_tails() {
 }
 
 #[test]
+fn a_run_that_ends_while_it_is_looked_at_was_never_interrupted() {
+    let storage = TestStorage::new();
+    for round in 0..300 {
+        let id = format!("r{round}");
+        let recorder = storage.create(&id);
+        recorder.record(run_started("x")).unwrap();
+        let end = std::thread::spawn(move || {
+            recorder.record(run_completed("x", Status::Succeeded)).unwrap();
+            recorder.close().unwrap();
+        });
+        loop {
+            match look_at(&storage.layout, &run_id(&id)).unwrap().state {
+                RunState::Ended => break,
+                state => assert!(matches!(state, RunState::Live(_)), "{state:?} in round {round}"),
+            }
+        }
+        end.join().unwrap();
+    }
+}
+
+#[test]
 fn a_large_file_that_ends_in_garbage_still_has_a_last_event() {
     let storage = TestStorage::new();
     storage.record(
