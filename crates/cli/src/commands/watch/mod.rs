@@ -130,8 +130,8 @@ fn watch(
             runs.look()?;
             next_look = Instant::now() + ears.rest();
         }
-        is_behind = runs.read(READING);
         runs.check();
+        is_behind = runs.read(READING);
     }
 }
 

@@ -114,15 +114,16 @@ impl Runs {
         false
     }
 
-    /// Looks from time to time which runs are still written, and forgets those that do nothing.
+    /// Has it looked at from time to time which runs are still written, and forgets those that do
+    /// nothing.
     pub(super) fn check(&mut self) {
         if Instant::now() < self.next_check {
             return;
         }
         self.next_check = Instant::now() + CHECK;
         let now = SystemClock.now();
-        for (run, shown) in &mut self.shown {
-            shown.look_for_writer(&self.layout.transcript(run), now);
+        for shown in self.shown.values_mut() {
+            shown.is_behind |= shown.may_be_left(now);
         }
         let Some(recent) = self.recent else { return };
         let Runs { shown, hidden, .. } = self;
@@ -181,13 +182,19 @@ impl Shown {
         if file.metadata()?.len() < self.offset {
             (self.activity, self.offset) = (Activity::default(), 0);
         }
+        // Asked before reading: who has left by now has written all that it had to.
+        if !self.activity.is_collected {
+            self.writer = match writer_of(path) {
+                Ok(Some(_)) => Writer::There,
+                _ => Writer::Gone,
+            };
+        }
         let mut lines = Lines::new(file, self.offset);
         loop {
             for _ in 0..LINES_AT_ONCE {
                 let Some(line) = lines.next_whole()? else {
                     (self.offset, self.is_behind) = (lines.offset(), false);
                     self.latest = self.activity.latest;
-                    self.look_for_writer(path, SystemClock.now());
                     return Ok(());
                 };
                 // A damaged line is for `quipu verify` to tell.
@@ -202,15 +209,10 @@ impl Shown {
         }
     }
 
-    fn look_for_writer(&mut self, path: &Path, now: Timestamp) {
+    /// Tells whether its writer can have left without a word.
+    fn may_be_left(&self, now: Timestamp) -> bool {
         let has_ended = matches!(self.activity.state(now, Writer::There), State::Ended(_));
-        if self.activity.is_collected || has_ended {
-            return;
-        }
-        self.writer = match writer_of(path) {
-            Ok(Some(_)) => Writer::There,
-            _ => Writer::Gone,
-        };
+        self.writer == Writer::There && !self.activity.is_collected && !has_ended
     }
 
     fn is_wanted(&self, now: Timestamp, recent: Duration) -> bool {
