@@ -29,12 +29,7 @@ pub(crate) fn new_page(dir: &Path) -> anyhow::Result<Outcome> {
     for _ in 0..ROUNDS {
         rounds.push(prices_of_a_write(dir, line.as_bytes())?);
     }
-    Ok(Outcome {
-        value: median(rounds.iter().map(|round| round.1)),
-        unit: "ns",
-        baseline: median(rounds.iter().map(|round| round.0)),
-        ratio: median(rounds.iter().map(|round| round.1 / round.0)),
-    })
+    Ok(Outcome::of_rounds("ns", &rounds))
 }
 
 /// Returns the nanoseconds of a write within a page, and of one that needs the next.
@@ -67,12 +62,7 @@ pub(crate) fn turn(dir: &Path) -> anyhow::Result<Outcome> {
         })?;
         rounds.push((write * 1e9, turns / (TURNS * THREADS_PER_CORE) as f64 * 1e9));
     }
-    Ok(Outcome {
-        value: median(rounds.iter().map(|round| round.1)),
-        unit: "ns",
-        baseline: median(rounds.iter().map(|round| round.0)),
-        ratio: median(rounds.iter().map(|round| round.1 / round.0)),
-    })
+    Ok(Outcome::of_rounds("ns", &rounds))
 }
 
 fn take_turns(threads: usize) {

@@ -10,6 +10,8 @@ use std::path::Path;
 
 use serde_json::{Map, json};
 
+use crate::measure::median;
+
 /// Something that is measured.
 pub(crate) struct Row {
     pub(crate) name: &'static str,
@@ -25,6 +27,18 @@ pub(crate) struct Outcome {
     /// The same figure of what it is compared with.
     pub(crate) baseline: f64,
     pub(crate) ratio: f64,
+}
+
+impl Outcome {
+    /// Takes the middle of several rounds, each with its baseline first.
+    pub(crate) fn of_rounds(unit: &'static str, rounds: &[(f64, f64)]) -> Self {
+        Outcome {
+            value: median(rounds.iter().map(|round| round.1)),
+            unit,
+            baseline: median(rounds.iter().map(|round| round.0)),
+            ratio: median(rounds.iter().map(|round| round.1 / round.0)),
+        }
+    }
 }
 
 pub(crate) fn announce(row: &Row) {

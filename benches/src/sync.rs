@@ -6,7 +6,7 @@ use std::path::Path;
 
 use quipu_journal::{Durability, Options};
 
-use crate::measure::{median, seconds};
+use crate::measure::seconds;
 use crate::row::Outcome;
 use crate::sample::{draft, line, recorder, small_reply, step_path};
 
@@ -22,12 +22,7 @@ pub(crate) fn group_commit(dir: &Path) -> anyhow::Result<Outcome> {
         let grouped = (PRODUCERS * EVENTS_EACH) as f64 / seconds(&mut || together(dir))?;
         rates.push((raw, grouped));
     }
-    Ok(Outcome {
-        value: median(rates.iter().map(|rate| rate.1)),
-        unit: "events/s",
-        baseline: median(rates.iter().map(|rate| rate.0)),
-        ratio: median(rates.iter().map(|rate| rate.1 / rate.0)),
-    })
+    Ok(Outcome::of_rounds("events/s", &rates))
 }
 
 fn one_by_one(dir: &Path) -> anyhow::Result<()> {

@@ -91,6 +91,7 @@
 //! ```
 
 pub mod activity;
+pub mod answer;
 mod atif;
 mod awf;
 mod chrome_trace;

@@ -10,6 +10,7 @@ use serde_json::value::RawValue;
 use super::Length;
 use super::escape::{code, plain};
 use super::fence::fenced;
+use crate::answer::{blocks_of, text_of_block};
 use crate::fields::{Fields, text_of};
 use crate::figure;
 
@@ -82,15 +83,7 @@ fn spoken(json: &str) -> Option<Cow<'_, str>> {
     if json.starts_with('"') {
         return Some(text_of(json));
     }
-    let blocks = match serde_json::from_str::<Fields<'_>>(json) {
-        Ok(fields) => fields.either("content", "Content")?,
-        Err(_) => json,
-    };
-    let blocks: Vec<Fields<'_>> = serde_json::from_str(blocks).ok()?;
-    let texts = blocks.iter().map(|block| {
-        let text = block.either("text", "Text")?;
-        text.starts_with('"').then(|| text_of(text))
-    });
+    let texts = blocks_of(json)?.into_iter().map(text_of_block);
     let texts: Vec<_> = texts.collect::<Option<_>>()?;
     (!texts.is_empty()).then(|| Cow::Owned(texts.join("\n")))
 }

@@ -114,8 +114,8 @@ impl Runs {
         false
     }
 
-    /// Has it looked at from time to time which runs are still written, and forgets those that do
-    /// nothing.
+    /// Marks from time to time the runs whose writer may have left, to be read again, and forgets
+    /// those that do nothing.
     pub(super) fn check(&mut self) {
         if Instant::now() < self.next_check {
             return;
@@ -259,6 +259,8 @@ mod tests {
     use std::fs::OpenOptions;
     use std::io::Write;
 
+    use quipu_testkit::{TestStorage, run_completed, run_id, run_started};
+
     use super::*;
 
     #[test]
@@ -283,5 +285,34 @@ mod tests {
         assert!(!runs.read(Duration::from_secs(60)));
         let board = runs.board(None);
         assert_eq!(board.rows.iter().map(|row| row.run).collect::<Vec<_>>(), [&run]);
+    }
+
+    #[test]
+    fn a_run_that_ends_while_it_is_read_was_never_interrupted() {
+        let storage = TestStorage::new();
+        for round in 0..200 {
+            let id = format!("r{round}");
+            let recorder = storage.create(&id);
+            recorder.record(run_started("x")).unwrap();
+            let mut runs = Runs::new(storage.layout.clone(), None);
+            runs.look().unwrap();
+            let end = std::thread::spawn(move || {
+                recorder.record(run_completed("x", Status::Succeeded)).unwrap();
+                recorder.close().unwrap();
+            });
+            let run = run_id(&id);
+            loop {
+                runs.note_change(&storage.path(&id));
+                runs.read(Duration::from_secs(60));
+                let board = runs.board(None);
+                let state = &board.rows.iter().find(|row| *row.run == run).unwrap().state;
+                assert!(!matches!(state, State::Interrupted), "in round {round}");
+                if matches!(state, State::Ended(_)) {
+                    break;
+                }
+            }
+            end.join().unwrap();
+            std::fs::remove_file(storage.path(&id)).unwrap();
+        }
     }
 }

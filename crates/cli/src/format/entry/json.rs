@@ -1,6 +1,9 @@
 //! JSON values as people read them.
 
+use std::borrow::Cow;
+
 use quipu_event::Json;
+use quipu_view::answer::{blocks_of, text_of_block};
 use quipu_view::fields::{self, Fields};
 use serde_json::value::RawValue;
 
@@ -63,23 +66,10 @@ fn answer(json: &Json) -> String {
     if !blocks.iter().any(|block| text_of_block(block).is_some()) {
         return text_of(json);
     }
-    let part =
-        |block: &&RawValue| text_of_block(block).unwrap_or_else(|| text_of_value(block.get()));
-    blocks.iter().map(part).collect::<Vec<_>>().join("\n")
-}
-
-fn blocks_of(json: &str) -> Option<Vec<&RawValue>> {
-    let blocks = match serde_json::from_str::<Fields<'_>>(json) {
-        Ok(fields) => fields.either("content", "Content")?,
-        Err(_) => json,
+    let part = |block: &RawValue| {
+        text_of_block(block).map_or_else(|| text_of_value(block.get()), Cow::into_owned)
     };
-    serde_json::from_str(blocks).ok()
-}
-
-fn text_of_block(block: &RawValue) -> Option<String> {
-    let fields: Fields<'_> = serde_json::from_str(block.get()).ok()?;
-    let text = fields.either("text", "Text").filter(|text| text.starts_with('"'))?;
-    Some(fields::text_of(text).into_owned())
+    blocks.into_iter().map(part).collect::<Vec<_>>().join("\n")
 }
 
 #[cfg(test)]
